@@ -1,0 +1,38 @@
+# Every target makes the environment it needs; a second run is fast and needs no network.
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+# Products of a few columns are faster on one thread, and tests run side by side.
+export OPENBLAS_NUM_THREADS ?= 1
+export OMP_NUM_THREADS ?= 1
+
+.PHONY: help test test-all notebooks readme reproduce lint clean
+
+help: ## this list
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
+
+$(VENV)/ready: settings.ini setup.py
+	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 10) else "Python 3.10 or newer is needed; try make PYTHON=python3.12 ...")'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install -q --disable-pip-version-check -e '.[dev]'
+	$(BIN)/python -m pip install -q --disable-pip-version-check --no-deps --upgrade --target $(VENV)/fastcore2 'fastcore>=2'
+	touch $@
+
+test: $(VENV)/ready ## run every notebook as a test, and check that exports, README and notebooks are in step
+	$(BIN)/python -m pytest tests -q -n 2 --dist worksteal
+
+test-all: $(VENV)/ready ## the same with the slow cells
+	SLOW=1 $(BIN)/python -m pytest tests -q -n 2 --dist worksteal
+
+notebooks: $(VENV)/ready ## run all notebooks in place, clean them, write README.md
+	$(BIN)/python .ci/nb.py
+
+readme: $(VENV)/ready ## write README.md from nbs/index.ipynb
+	$(BIN)/python .ci/nb.py readme
+
+reproduce: $(VENV)/ready ## the main job: the README's example and figure, from scratch, into results/
+	$(BIN)/jupyter nbconvert --log-level=ERROR --to markdown --execute nbs/index.ipynb --output-dir results --output headline
+	@grep -A12 'DP-PMTOLSE: ' results/headline.md; echo 'results/headline.md holds the example with its figure'
+
+clean: ## remove the environment and everything built
+	rm -rf $(VENV) build dist _docs _proc results *.egg-info
