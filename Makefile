@@ -25,7 +25,7 @@ test-all: $(VENV)/ready ## the same with the slow cells
 	SLOW=1 $(BIN)/python -m pytest tests -q -n 2 --dist worksteal
 
 notebooks: $(VENV)/ready ## run all notebooks in place, clean them, write README.md
-	$(BIN)/python .ci/nb.py
+	$(BIN)/python .ci/nb.py run
 
 readme: $(VENV)/ready ## write README.md from nbs/index.ipynb
 	$(BIN)/python .ci/nb.py readme

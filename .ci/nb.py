@@ -1,15 +1,18 @@
 "What nbdev needs Quarto for: run the notebooks in place, and write README.md from index.ipynb"
+import os
 import re
 import subprocess
 import sys
 from pathlib import Path
 
 import nbformat
-from nbclient import NotebookClient
+from execnb.nbio import read_nb, write_nb
+from execnb.shell import CaptureShell
 from nbconvert import MarkdownExporter
 from traitlets.config import Config
 
 root = Path(__file__).resolve().parent.parent
+WIDGET = 'application/vnd.jupyter.widget-view+json'
 nbs, images = root/'nbs', root/'nbs'/'images'
 
 
@@ -19,11 +22,15 @@ def notebooks():
 
 
 def execute(path):
-    "Run one notebook in its folder and keep its outputs"
-    nb = nbformat.read(path, as_version=4)
-    NotebookClient(nb, timeout=900, kernel_name='python3', resources={'metadata': {'path': path.parent}}).execute()
-    for key in ('widgets', 'jupytext'): nb.metadata.pop(key, None)
-    nbformat.write(nb, path)
+    "Run one notebook in its folder, in this process, and keep its outputs"
+    os.environ['MPLBACKEND'] = 'module://matplotlib_inline.backend_inline'
+    nb, shell = read_nb(path), CaptureShell(path, mpl_format='png')
+    os.chdir(path.parent); sys.path.insert(0, str(root))
+    shell.run_all(nb, exc_stop=True)
+    for c in nb.cells: # a demo's figure stands above it already
+        live = [o for o in c.get('outputs', []) if WIDGET in o.get('data', {})]
+        if live: c['outputs'] = live
+    write_nb(nb, path)
 
 
 def visible(nb):
@@ -57,8 +64,12 @@ def readme(write=True):
 
 
 if __name__ == '__main__':
-    if sys.argv[1:] == ['readme']: readme()
-    else:
-        for path in [nbs/f'{n}.ipynb' for n in sys.argv[1:]] or notebooks():
-            print(path.relative_to(root), flush=True); execute(path)
-        subprocess.run([Path(sys.executable).parent/'nbdev_clean'], cwd=root, check=True); readme()
+    what, *names = sys.argv[1:]
+    paths = [nbs/f'{n}.ipynb' for n in names] or notebooks()
+    if what == 'execute': execute(*paths)
+    if what == 'run':
+        for path in paths: # each in a process of its own
+            print(path.relative_to(root), flush=True)
+            subprocess.run([sys.executable, __file__, 'execute', path.relative_to(nbs).with_suffix('')], check=True)
+        subprocess.run([Path(sys.executable).parent/'nbdev_clean'], cwd=root, check=True)
+    if what in ('run', 'readme'): readme()
