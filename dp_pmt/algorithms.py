@@ -220,7 +220,7 @@ def private_radius(
     rho:float, # zCDP budget > 0
     rng=None,  # `None`, a seed or a `numpy.random.Generator`
 )->float:      # Radius > 0
-    "`rho`-zCDP: upper edge of the last bin whose noisy count exceeds what noise alone reaches in 1 of 20 histograms"
+    "`rho`-zCDP: upper edge of the last bin whose noisy count exceeds what noise alone reaches in at most 1 of 20 histograms"
     noisy = gaussian_mechanism(counts, math.sqrt(2), rho, rng)
     seen = np.flatnonzero(noisy > gaussian_sigma(math.sqrt(2), rho)*math.sqrt(2*math.log(20*len(counts))))
     return 2.**((seen[-1] + 1)/BINS_PER_OCTAVE - OCTAVES) if len(seen) else 1.
