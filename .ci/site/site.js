@@ -1,0 +1,3 @@
+// MathJax 3 typesets the page; the widget manager still calls version 2's queue.
+const hub = {Queue: ([, , node]) => window.MathJax.typesetPromise?.([node])}
+window.MathJax = {Hub: hub, startup: {ready() { MathJax.startup.defaultReady(); MathJax.Hub = hub }}}
