@@ -38,14 +38,15 @@ def mentions(text):
 def exported(source):
     "Public names that an exported cell defines, with their syntax nodes"
     for node in ast.parse(source).body:
-        names = [node.name] if hasattr(node, 'name') else [t.id for t in getattr(node, 'targets', [getattr(node, 'target', None)]) if isinstance(t, ast.Name)]
+        targets = getattr(node, 'targets', [getattr(node, 'target', None)])
+        names = [node.name] if hasattr(node, 'name') else [t.id for top in targets for t in getattr(top, 'elts', [top]) if isinstance(t, ast.Name)]
         yield from ((name, node) for name in names if not name.startswith('_'))
 
 
 def summary(obj, name, source):
     "One line: the docstring's first, or the comment where a constant is set"
     if inspect.isclass(obj) or callable(obj): return (inspect.getdoc(obj) or '').split('\n')[0]
-    comment = re.search(rf'^{name}\b[^#\n]*#\s*(.+)$', source, re.M)
+    comment = re.search(rf'^[^#\n]*\b{name}\b[^#\n]*=[^#\n]*#\s*(.+)$', source, re.M)
     return comment[1] if comment else ''
 
 
@@ -60,13 +61,11 @@ def _signature(obj):
 
 def _fields(obj):
     "Parameter comments as a field list"
-    docs = docments(obj, full=True)
-    for name, d in docs.items():
-        if name == 'self': continue
-        key, kind = ('returns', 'rtype') if name == 'return' else (f'param {name}', f'type {name}')
-        if d.docment: yield f':{key}: {" ".join(d.docment.split())}'
-        elif name != 'return' and _type(d.anno): yield f':{key}:'
-        if _type(d.anno): yield f':{kind}: {_type(d.anno)}'
+    for name, d in docments(obj, full=True).items():
+        text, kind = ' '.join((d.docment or '').split()), _type(d.anno)
+        if name == 'self' or not (text or kind): continue
+        if name == 'return': yield ':returns: ' + ' – '.join(filter(None, [f'*{kind}*' if kind else '', text]))
+        else: yield f':param {name}: {text}' + (f'\n:type {name}: {kind}' if kind else '')
 
 
 def _entry(directive, name, module, obj, inner='', doc=None):
