@@ -30,9 +30,10 @@ notebooks: $(VENV)/ready ## run all notebooks in place, clean them, write README
 readme: $(VENV)/ready ## write README.md from nbs/index.ipynb
 	$(BIN)/python .ci/nb.py readme
 
-reproduce: $(VENV)/ready ## the main job: the README's example and figure, from scratch, into results/
-	$(BIN)/jupyter nbconvert --log-level=ERROR --to markdown --execute nbs/index.ipynb --output-dir results --output headline
-	@grep -A12 'DP-PMTOLSE: ' results/headline.md; echo 'results/headline.md holds the example with its figure'
+# Variables for reproduce: TRIALS (default: the paper's), JOBS (default: one a core), SEED, ONLY (names with commas), OUT
+OUT ?= results
+reproduce: $(VENV)/ready ## the main job: every experiment of the paper into results/; TRIALS=20 for a quick look
+	$(BIN)/dp_pmt_reproduce --out '$(OUT)' $(if $(TRIALS),--trials '$(TRIALS)') $(if $(JOBS),--jobs '$(JOBS)') $(if $(SEED),--seed '$(SEED)') $(if $(ONLY),--only '$(ONLY)')
 
 clean: ## remove the environment and everything built
 	rm -rf $(VENV) build dist _docs _proc results *.egg-info

@@ -4,12 +4,13 @@
 
 # %% auto #0
 __all__ = ['EXPERIMENTS', 'DOPE', 'COLUMNS', 'SETTING', 'READINGS', 'FIGURES', 'Experiment', 'stream', 'draw', 'Prefixes',
-           'recipes', 'dope_paths', 'fits', 'run_trial', 'Workers', 'finished', 'run', 'summarize', 'reported',
-           'verdict', 'compare', 'save_results', 'load_results', 'figure_lines', 'figure_boxes', 'figure_private_n',
-           'figure_kappa', 'figure_public_n', 'figure_ccpp', 'figure_wine', 'figure_dope', 'figure_dope_runtime',
-           'figure_dope_convergence', 'geometry_table', 'settings', 'reproduce', 'show_table', 'dp_pmt_reproduce']
+           'recipes', 'dope_paths', 'fits', 'run_trial', 'Workers', 'finished', 'run', 'summarize', 'quartiles',
+           'reported', 'verdict', 'compare', 'save_results', 'load_results', 'figure_lines', 'figure_boxes',
+           'figure_private_n', 'figure_kappa', 'figure_public_n', 'figure_ccpp', 'figure_wine', 'figure_dope',
+           'figure_dope_runtime', 'figure_dope_convergence', 'geometry_table', 'settings', 'reproduce', 'show_table',
+           'dp_pmt_reproduce']
 
-# %% ../nbs/05_experiments.ipynb #70ea155b
+# %% ../nbs/05_experiments.ipynb #42a6cbcc
 import json
 import math
 import os
@@ -38,7 +39,7 @@ from .datasets import Sample, data_file, gaussian_model, load_ccpp, load_white_w
 from .preconditioning import Moments, PublicMoment, geometry, radius_A, radius_y
 from .privacy import Budget
 
-# %% ../nbs/05_experiments.ipynb #e184aabd
+# %% ../nbs/05_experiments.ipynb #b681039a
 @dataclass(frozen=True)
 class Experiment:
     "One experiment of the paper: its grid, and how often it is repeated"
@@ -57,7 +58,7 @@ class Experiment:
         "Numbers of private rows to try"
         return [(math.nan, k) for k in self.n_A] or [(f, round(f*n)) for f in self.fraction]
 
-# %% ../nbs/05_experiments.ipynb #e00d362e
+# %% ../nbs/05_experiments.ipynb #60bd7431
 EXPERIMENTS = dict(
     private_n = Experiment(rho=(1, 10, 50), n_A=(30_000, 50_000, 70_000, 100_000, 500_000), kappa=(10,)),
     kappa     = Experiment(rho=(1, 50), n_A=(10_000,), kappa=(1, 5, 10, 20, 30)),
@@ -71,7 +72,7 @@ def _experiment(name):
     if name not in EXPERIMENTS: raise ValueError(f"experiment must be one of {', '.join(EXPERIMENTS)}, got {name!r}")
     return EXPERIMENTS[name]
 
-# %% ../nbs/05_experiments.ipynb #4732cb50
+# %% ../nbs/05_experiments.ipynb #2ab6274f
 def stream(
     seed:int, # The run's seed ≥ 0
     *what,    # Names and numbers that say what the stream is for
@@ -79,7 +80,7 @@ def stream(
     "Random numbers that depend on `seed` and `what` only"
     return np.random.default_rng(np.random.SeedSequence([seed, *(crc32(repr(w).encode()) for w in what)]))
 
-# %% ../nbs/05_experiments.ipynb #46178440
+# %% ../nbs/05_experiments.ipynb #bfdcaf72
 @lru_cache
 def _real(dataset):
     X, y = (load_ccpp if dataset == 'ccpp' else load_white_wine)()
@@ -98,7 +99,7 @@ def draw(
     i = rng.permutation(len(X)); B, A = i[:max(e.n_B)], i[max(e.n_B):]
     return Sample(X[A], y[A], X[B], y[B], beta)
 
-# %% ../nbs/05_experiments.ipynb #8e0a9eeb
+# %% ../nbs/05_experiments.ipynb #bdfee1db
 class Prefixes:
     "Sums over the first n rows, for several n, radii and coordinates, from one pass. Not private"
     def __init__(self,
@@ -127,7 +128,7 @@ class Prefixes:
         b, a = Moments.of(*rows), Moments.of(*rows, r_A, r_y)
         return Moments(n, m.AA - b.AA + a.AA, m.Ay - b.Ay + a.Ay, m.yy - b.yy + a.yy)
 
-# %% ../nbs/05_experiments.ipynb #ff42fec3
+# %% ../nbs/05_experiments.ipynb #9e1fe31c
 def recipes(
     pre:Prefixes,        # Sums of the private rows
     n:int,               # Number of private rows to use
@@ -144,7 +145,7 @@ def recipes(
         yield label, m, r_A, r_y, 'iid', p, seconds
         if p is not None: yield label + ' (isometric)', m, r_A, r_y, 'isometric', p, seconds
 
-# %% ../nbs/05_experiments.ipynb #79b4a0a3
+# %% ../nbs/05_experiments.ipynb #7d14f3e2
 DOPE = dict(steps=30, lr_scale=1.5, clip_quantile=.98) # the tuning is on page 08
 
 def dope_paths(
@@ -168,7 +169,7 @@ def dope_paths(
         beta = beta - lr*(o + total/n + noise); path.append(beta)
     return np.array(path)
 
-# %% ../nbs/05_experiments.ipynb #c346b6e1
+# %% ../nbs/05_experiments.ipynb #10c81747
 def _clipped_sums(X, y, q, beta, o, C, rows=8192):
     "Sums of gradients clipped around `o` (k, d), in blocks that stay in cache; ‖r x - o‖² = r²‖x‖² - 2 r x'o + ‖o‖²"
     k, total, both, oo = len(beta), 0., np.r_[beta, o], np.einsum('ij,ij->i', o, o)[:, None]
@@ -180,7 +181,7 @@ def _clipped_sums(X, y, q, beta, o, C, rows=8192):
         total = total + (w*r) @ Xi.T - w.sum(1)[:, None]*o
     return total
 
-# %% ../nbs/05_experiments.ipynb #e6e59b12
+# %% ../nbs/05_experiments.ipynb #d01973fb
 def fits(
     s:Sample,      # A trial's rows
     pre:Prefixes,  # Their sums
@@ -205,7 +206,7 @@ def fits(
             yield label, rho, beta, shape, seconds + clock() - start + whitening*(p is not None)
     yield from _by_rows(s.A[:n], s.y[:n], B, y_B, rhos, rng, dope, extra or {})
 
-# %% ../nbs/05_experiments.ipynb #b4ec1af4
+# %% ../nbs/05_experiments.ipynb #760a2bd0
 def _by_rows(A, y, B, y_B, rhos, rng, dope, extra):
     "The methods that need the rows themselves"
     none = dict(lambda_min=math.nan, kappa_bar=math.nan)
@@ -218,7 +219,7 @@ def _by_rows(A, y, B, y_B, rhos, rng, dope, extra):
             start = time.perf_counter(); beta = f(A, y, B, y_B, rho, rng(label, rho)).beta
             yield label, rho, beta, none, time.perf_counter() - start
 
-# %% ../nbs/05_experiments.ipynb #272733cd
+# %% ../nbs/05_experiments.ipynb #aa4bea23
 COLUMNS = ['experiment', 'dataset', 'method', 'rho', 'n_A', 'n_B', 'd', 'kappa', 'fraction', 'trial', 'error', 'seconds', 'lambda_min', 'kappa_bar']
 
 def run_trial(
@@ -238,7 +239,7 @@ def run_trial(
                     out.append([name, e.dataset, label, rho, n, n_B, len(beta), kappa, fraction, trial, float(np.linalg.norm(beta - s.beta)), seconds, g['lambda_min'], g['kappa_bar']])
     return out
 
-# %% ../nbs/05_experiments.ipynb #5adab37a
+# %% ../nbs/05_experiments.ipynb #9b7e759c
 def _name_of(f): return f if isinstance(f, str) else f'{f.__module__}:{f.__qualname__}'
 
 def _function(name): # 'module:function'
@@ -253,7 +254,7 @@ def _serve():
         except Exception as e: answer = dict(failed=f'{type(e).__name__}: {e}')
         print(json.dumps(answer), flush=True)
 
-# %% ../nbs/05_experiments.ipynb #1cc09ee0
+# %% ../nbs/05_experiments.ipynb #656452e0
 class Workers:
     "`n_jobs` processes that run trials, each with one BLAS thread"
     def __init__(self,
@@ -279,7 +280,7 @@ class Workers:
     def __exit__(self, *_):
         for p in self.all: p.stdin.close(); p.terminate(); p.stdout.close(); p.wait()
 
-# %% ../nbs/05_experiments.ipynb #9aabe4d8
+# %% ../nbs/05_experiments.ipynb #73260c8e
 def _checksum(*what):
     code = b''.join(p.read_bytes() for p in sorted(Path(dp_pmt.__file__).parent.glob('*.py')))
     return f'{crc32(code + repr(what).encode()):08x}'
@@ -293,7 +294,7 @@ def finished(
     if len(whole) < len(lines): path.write_bytes(b''.join(whole))
     return {rows[0][9]: rows for rows in map(json.loads, whole)}
 
-# %% ../nbs/05_experiments.ipynb #b2eb491c
+# %% ../nbs/05_experiments.ipynb #44128c14
 def run(
     name:str,           # Key of `EXPERIMENTS`
     trials:int=None,    # Number of trials; None: the paper's
@@ -319,7 +320,7 @@ def run(
     bar.close()
     return pd.DataFrame([r for t in range(trials) for r in done[t]], columns=COLUMNS)
 
-# %% ../nbs/05_experiments.ipynb #52836666
+# %% ../nbs/05_experiments.ipynb #c23aa9ea
 def _whole(name, x, least):
     if isinstance(x, bool) or not isinstance(x, (int, np.integer)) or x < least: raise ValueError(f"{name} must be a whole number, at least {least}, got {x!r}")
     return int(x)
@@ -333,7 +334,9 @@ def _results(name, todo, seed, jobs, extra, keys):
         try: yield from (f.result() for f in as_completed([pool.submit(work, name, t, seed, keys) for t in todo]))
         except BaseException: pool.shutdown(wait=False, cancel_futures=True); raise
 
-# %% ../nbs/05_experiments.ipynb #1afc47d3
+# %% ../nbs/05_experiments.ipynb #46865d99
+def _methods(df): return [m for m in STYLES if m in set(df.method)] + [m for m in df.method.unique() if m not in STYLES]
+
 SETTING = ['experiment', 'dataset', 'method', 'rho', 'n_A', 'n_B', 'd', 'kappa', 'fraction']
 
 def summarize(
@@ -345,14 +348,24 @@ def summarize(
     return g.agg(trials=('error', 'size'), mean=('error', 'mean'), sd=('error', 'std'), median=('error', 'median'), q1=('error', q(.25)), q3=('error', q(.75)),
                  seconds=('seconds', 'median'), lambda_min=('lambda_min', 'median'), kappa_bar=('kappa_bar', 'median')).reset_index()
 
-# %% ../nbs/05_experiments.ipynb #2bc2ddd6
+# %% ../nbs/05_experiments.ipynb #de965c91
+def quartiles(
+    df:pd.DataFrame, # From `run`
+    *index:str,      # Columns that make the rows
+)->pd.DataFrame:     # A column a method
+    "`mean | median [q1, q3]` of the error"
+    S = summarize(df)
+    S['text'] = [f'{r.mean:.3g} | {r.median:.3g} [{r.q1:.3g}, {r.q3:.3g}]' for r in S.itertuples()]
+    return S.pivot(index=list(index), columns='method', values='text')[_methods(df)].rename_axis(columns=None)
+
+# %% ../nbs/05_experiments.ipynb #60aac09f
 def reported()->pd.DataFrame:
     "The numbers of the paper's section 4"
     with data_file('reported.csv').open() as f: return pd.read_csv(f, dtype={'value': str})
 
 READINGS = {'DP-PMTOLSE': ['DP-PMTOLSE (isometric)', 'DP-PMTOLSE'], 'DP-OLSE': ['DP-OLSE (scaled)', 'DP-OLSE']}
 
-# %% ../nbs/05_experiments.ipynb #dfafae02
+# %% ../nbs/05_experiments.ipynb #30288dc4
 def verdict(
     paper:str,        # The paper's value, perhaps with `<` or `>`
     mean:float,       # Our mean
@@ -365,7 +378,7 @@ def verdict(
     ratio = mean/float(paper)
     return ('agrees' if abs(ratio - 1) <= within else 'above' if ratio > 1 else 'below') + heavy
 
-# %% ../nbs/05_experiments.ipynb #f5c63c93
+# %% ../nbs/05_experiments.ipynb #f01e6798
 def compare(
     summary:pd.DataFrame, # From `summarize`, one or several experiments
 )->pd.DataFrame:          # experiment, setting, rho, method, paper, ours, median, q1, q3, ratio, verdict
@@ -382,7 +395,7 @@ def compare(
             out.append([p.experiment, p.setting, p.rho, m.method, p.value, m.mean, m.median, m.q1, m.q3, ratio, verdict(p.value, m.mean, m.median)])
     return pd.DataFrame(out, columns=['experiment', 'setting', 'rho', 'method', 'paper', 'ours', 'median', 'q1', 'q3', 'ratio', 'verdict'])
 
-# %% ../nbs/05_experiments.ipynb #8c885d48
+# %% ../nbs/05_experiments.ipynb #9bd361a2
 def _geometry_row(p):
     "A number of the full data's geometry: exact to the paper's digits, or not"
     X = _real(p.dataset)[0]
@@ -390,7 +403,7 @@ def _geometry_row(p):
     digits = len(p.value.partition('.')[2])
     return [p.experiment, f'{p.setting}, {p.statistic}', math.nan, '(data)', p.value, ours, *[math.nan]*3, ours/float(p.value), 'exact' if f'{ours:.{digits}f}' == p.value else 'differs']
 
-# %% ../nbs/05_experiments.ipynb #7d45d42d
+# %% ../nbs/05_experiments.ipynb #76127825
 def save_results(
     df:pd.DataFrame, # From `run`, one or several experiments
     path,            # Where to write, ending in .csv.gz
@@ -402,7 +415,7 @@ def save_results(
     out = pd.DataFrame(lines, columns=[*SETTING, *cols, 'errors']).sort_values(['experiment', 'method'], kind='stable')
     out.to_csv(path, index=False, compression=dict(method='gzip', mtime=0))
 
-# %% ../nbs/05_experiments.ipynb #1e7d8772
+# %% ../nbs/05_experiments.ipynb #d219399e
 def load_results(
     path=None,     # File written by `save_results`; None: the full run that the package carries
     name:str=None, # Key of `EXPERIMENTS`; None: all
@@ -415,22 +428,23 @@ def load_results(
     df['trial'] = df.groupby(SETTING, dropna=False).cumcount()
     return df[COLUMNS].reset_index(drop=True)
 
-# %% ../nbs/05_experiments.ipynb #370adda7
+# %% ../nbs/05_experiments.ipynb #227b46a7
 def _legend(fig, methods, **kw):
     "One legend above all panels, where it covers no data"
     marks = [Line2D([], [], **STYLES.get(m, dict(color='.5', marker='h', ls='-')), markeredgecolor='k', markeredgewidth=.6, label=m) for m in methods]
     fig.legend(handles=marks, loc='outside upper center', ncols=min(4, len(marks)), **kw)
 
-def _methods(df): return [m for m in STYLES if m in set(df.method)] + [m for m in df.method.unique() if m not in STYLES]
-
 def _lines(ax, summary, x, stat):
-    "One line a method: mean with sd bars (cut at a tenth of the mean), or median with a band between the quartiles"
-    for k, m in enumerate(_methods(summary)):
+    "One line a method: mean with sd bars (cut at a tenth of the mean), or median with bars to the quartiles; methods side by side"
+    methods = _methods(summary)
+    for k, m in enumerate(methods):
         g, style = summary[summary.method == m].sort_values(x), {'ms': 5, 'markeredgecolor': 'k', 'markeredgewidth': .5, **STYLES.get(m, {})}
-        if stat == 'mean': ax.errorbar(g[x], g['mean'], [np.minimum(g.sd, .9*g['mean']), g.sd], capsize=2.5, lw=1.4, elinewidth=.9, **style)
-        else: ax.plot(g[x], g['median'], lw=1.4, **style); ax.fill_between(g[x], g.q1, g.q3, color=style.get('color'), alpha=.22, lw=0)
+        shift = k - (len(methods) - 1)/2
+        at = g[x]*1.025**shift if x == 'n_A' else g[x] + .009*shift
+        bars = [np.minimum(g.sd, .9*g['mean']), g.sd] if stat == 'mean' else [g['median'] - g.q1, g.q3 - g['median']]
+        ax.errorbar(at, g[stat], bars, capsize=2, lw=1.3, elinewidth=1, **style)
 
-# %% ../nbs/05_experiments.ipynb #cf05ba20
+# %% ../nbs/05_experiments.ipynb #236626ef
 def figure_lines(
     df:pd.DataFrame, # From `run`
     x:str='n_A',     # Column along the axis: `'n_A'` or `'fraction'`
@@ -449,23 +463,24 @@ def figure_lines(
     axes[0, 0].set_ylabel(f'{err}\nmean ± sd'); axes[1, 0].set_ylabel(f'{err}\nmedian, quartiles')
     _legend(fig, _methods(df)); return fig
 
-# %% ../nbs/05_experiments.ipynb #9c992ca1
+# %% ../nbs/05_experiments.ipynb #d7ecb90a
 def _boxes(ax, df, x):
     "Box plots side by side: quartiles, whiskers from 5 % to 95 %, the method's marker at the median"
     ticks, methods = sorted(df[x].unique()), _methods(df)
-    w = .84/len(methods)
+    w = .9/len(methods)
     for j, m in enumerate(methods):
         style = STYLES.get(m, dict(color='.5', marker='h'))
         for i, t in enumerate(ticks):
             lo, q1, mid, q3, hi = df.error[(df.method == m) & (df[x] == t)].quantile([.05, .25, .5, .75, .95])
             at = i + (j - (len(methods) - 1)/2)*w
             ax.plot([at, at], [lo, hi], color=style['color'], lw=1.1, zorder=2)
-            ax.bar(at, q3 - q1, .8*w, q1, color=style['color'], ec='k', lw=.5, zorder=3)
+            ax.add_patch(plt.Rectangle((at - .4*w, q1), .8*w, q3 - q1, fc=style['color'], ec='k', lw=.5, zorder=3))
             ax.plot(at, mid, style['marker'], color='w', ms=4.2, mec='k', mew=.7, zorder=4)
+            if m == 'OLS': ax.plot([i - .5, i + .5], [mid, mid], **{**style, 'marker': ''}, lw=1, zorder=1)
     for i in range(1, len(ticks)): ax.axvline(i - .5, color='.85', lw=.8, zorder=1)
     ax.set(yscale='log', xlim=(-.5, len(ticks) - .5)); ax.set_xticks(range(len(ticks)), [f'{t:,g}' for t in ticks]); ax.grid(False, axis='x'); ax.tick_params(axis='x', length=0)
 
-# %% ../nbs/05_experiments.ipynb #27d6c5bc
+# %% ../nbs/05_experiments.ipynb #40bacb1a
 def figure_boxes(
     df:pd.DataFrame, # From `run`
     x:str,           # Column along the axis
@@ -485,14 +500,14 @@ def figure_boxes(
     for ax in axes[-1]: ax.set_xlabel(label)
     _legend(fig, _methods(df)); return fig
 
-# %% ../nbs/05_experiments.ipynb #5d368cea
+# %% ../nbs/05_experiments.ipynb #4495ef9d
 def figure_private_n(df): "Error against the number of private rows (the paper's Figure 4)"; return figure_lines(df, 'n_A')
 def figure_kappa(df): "Error against the condition number (Figure 5)"; return figure_boxes(df, 'kappa', 'condition number κ of the population second moment')
 def figure_public_n(df): "Error against the number of public rows (Figure 6)"; return figure_boxes(df, 'n_B', 'public rows $n_B$', cols='kappa')
 def figure_ccpp(df): "Error on the power plant (Figure 7)"; return figure_lines(df, 'fraction', r'\hat\beta_{\mathrm{full}}')
 def figure_wine(df): "Error on the white wines (Figure 8)"; return figure_lines(df, 'fraction', r'\hat\beta_{\mathrm{full}}')
 
-# %% ../nbs/05_experiments.ipynb #15fd4090
+# %% ../nbs/05_experiments.ipynb #96b3fb06
 def figure_dope(
     df:pd.DataFrame, # From `run('dope')`
 )->plt.Figure:
@@ -506,10 +521,11 @@ def figure_dope_runtime(
     S = summarize(df[df.rho == 1]); fig, ax = plt.subplots(figsize=(6, 3.4)); methods = ['DP-PMTOLSE', 'DOPE-GD']
     for m in methods:
         g = S[S.method == m]; ax.plot(g.n_A, 1e3*g.seconds, **STYLES[m], markeredgecolor='k', markeredgewidth=.5)
-    ax.set(yscale='log', xlabel='private rows $n_A$', ylabel='milliseconds'); ax.set_xticks(sorted(df.n_A.unique()), [f'{n:,}' for n in sorted(df.n_A.unique())])
+    ax.set(yscale='log', xlabel='private rows $n_A$', ylabel='milliseconds a fit'); ax.set_yticks([1, 2, 5, 10, 20, 50, 100], [1, 2, 5, 10, 20, 50, 100]); ax.minorticks_off(); ax.set_ylim(.5*1e3*S[S.method.isin(methods)].seconds.min(), 2*1e3*S[S.method.isin(methods)].seconds.max())
+    ax.set_xticks(sorted(df.n_A.unique()), [f'{n:,}' for n in sorted(df.n_A.unique())])
     _legend(fig, methods); return fig
 
-# %% ../nbs/05_experiments.ipynb #a481b263
+# %% ../nbs/05_experiments.ipynb #53068a75
 def figure_dope_convergence(
     n_A:int=25_000,  # Private rows
     steps:int=300,   # Steps, the paper's bound
@@ -530,10 +546,10 @@ def figure_dope_convergence(
     fig.legend(handles=[Line2D([], [], color=STYLES['DOPE-GD']['color'], label='DOPE-GD, one trial'), Line2D([], [], color='k', label='median'), Line2D([], [], color='k', ls=':', label='OLS')], loc='outside upper center', ncols=3)
     return fig
 
-# %% ../nbs/05_experiments.ipynb #a0c2910f
+# %% ../nbs/05_experiments.ipynb #3f98dc0e
 FIGURES = dict(private_n=figure_private_n, kappa=figure_kappa, public_n=figure_public_n, ccpp=figure_ccpp, wine=figure_wine, dope=figure_dope, dope_runtime=figure_dope_runtime)
 
-# %% ../nbs/05_experiments.ipynb #c89d4e7a
+# %% ../nbs/05_experiments.ipynb #8958793f
 def geometry_table(
     df:pd.DataFrame, # From `run` or `load_results`
 )->pd.DataFrame:     # One row a setting
@@ -542,19 +558,19 @@ def geometry_table(
     before, after = (S[S.method == m][cols] for m in ('OLS', 'DP-PMTOLSE'))
     return before.join(after, lsuffix=' before', rsuffix=' after').reset_index()
 
-# %% ../nbs/05_experiments.ipynb #e4042f00
+# %% ../nbs/05_experiments.ipynb #82c84499
 def settings(
     **more, # What else to record
 )->dict:
     "What made a run: grids, DOPE's tuning, versions"
     libs = {m: import_module(m).__version__ for m in ('dp_pmt', 'numpy', 'scipy', 'pandas')}
-    return dict(more, versions=dict(libs, python=platform.python_version()), dope=DOPE, experiments={k: asdict(e) for k, e in EXPERIMENTS.items()})
+    return dict(more, versions=dict(libs, python=platform.python_version()), dope=DOPE, experiments={k: {f: v for f, v in asdict(e).items() if v not in ((), (math.nan,))} for k, e in EXPERIMENTS.items()})
 
 def _save_figure(fig, path):
     for kind in ('png', 'svg'): fig.savefig(f'{path}.{kind}', metadata={'Date': None} if kind == 'svg' else None)
     plt.close(fig)
 
-# %% ../nbs/05_experiments.ipynb #1fb01c39
+# %% ../nbs/05_experiments.ipynb #1fac74ba
 def reproduce(
     trials:int=None,     # Trials of each experiment; None: the paper's
     out='results',       # Folder to write to
@@ -578,7 +594,7 @@ def reproduce(
     made = settings(seed=seed, trials={k: int(f.trial.max()) + 1 for k, f in frames.items()}, seconds=round(time.perf_counter() - start, 1))
     (out/'settings.json').write_text(json.dumps(made, indent=1)); return table
 
-# %% ../nbs/05_experiments.ipynb #d29b6535
+# %% ../nbs/05_experiments.ipynb #fc58db14
 def show_table(
     table:pd.DataFrame, # From `compare`
 )->str:
@@ -587,14 +603,14 @@ def show_table(
     t = table.drop(columns=['q1', 'q3']).rename(columns={'ours': 'ours (mean)', 'median': 'our median'})
     return t.to_string(index=False, formatters={k: f for k in ('rho', 'ours (mean)', 'our median', 'ratio')})
 
-# %% ../nbs/05_experiments.ipynb #3feae9a1
+# %% ../nbs/05_experiments.ipynb #0df27320
 @call_parse
 def dp_pmt_reproduce(
     trials:int=None,    # Trials of each experiment (default: the paper's 300 or 500)
     out:str='results',  # Folder for figures, tables and results
     seed:int=0,         # Seed of the run
     jobs:int=None,      # Number of processes (default: one a core)
-    only:str='',        # Experiments to run, with commas between them (default: all)
+    only:str='',        # Experiments to run, with commas between them; empty: all
 ):
     "Run the paper's experiments, write figures and tables, print the paper's numbers beside ours"
     start = time.perf_counter()
