@@ -6,7 +6,7 @@ BIN    := $(VENV)/bin
 export OPENBLAS_NUM_THREADS ?= 1
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: help test test-all notebooks readme docs docs-serve reproduce clean
+.PHONY: help test test-all notebooks readme docs docs-serve reproduce lint clean
 
 help: ## this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -41,9 +41,14 @@ docs: $(VENV)/docs readme ## build the site from the notebooks into _docs/ (need
 docs-serve: docs ## show the site on localhost
 	$(BIN)/python -m http.server --bind 127.0.0.1 --directory _docs $(or $(PORT),8000)
 
-reproduce: $(VENV)/ready ## the main job: the README's example and figure, from scratch, into results/
-	$(BIN)/jupyter nbconvert --log-level=ERROR --to markdown --execute nbs/index.ipynb --output-dir results --output headline
-	@grep -A12 'DP-PMTOLSE: ' results/headline.md; echo 'results/headline.md holds the example with its figure'
+# Variables for reproduce: TRIALS (default: the paper's), JOBS (default: one a core), SEED, ONLY (names with commas), OUT
+OUT ?= results
+reproduce: $(VENV)/ready ## the main job: every experiment of the paper into results/; TRIALS=20 for a quick look
+	$(BIN)/dp_pmt_reproduce --out '$(OUT)' $(if $(TRIALS),--trials '$(TRIALS)') $(if $(JOBS),--jobs '$(JOBS)') $(if $(SEED),--seed '$(SEED)') $(if $(ONLY),--only '$(ONLY)')
+
+lint: $(VENV)/ready ## check the workflows: their schema, and with actionlint where it is installed
+	$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
+	if command -v actionlint; then actionlint; fi
 
 clean: ## remove the environment and everything built
 	rm -rf $(VENV) build dist _docs _proc results *.egg-info
