@@ -25,7 +25,7 @@ def public_signal(
     public = PublicMoment(B, y_B)
     if public.n <= public.d: raise ValueError(f"need more public rows than columns, got n_B={public.n}, d={public.d}: there is no residual to learn the noise from")
     b = np.linalg.solve(public.inv_sqrt, public_ols(B, y_B).beta)/public.sigma_yB
-    R2 = float(b @ b); adjusted = max(0., 1 - (1 - R2)*public.n/(public.n - public.d))
+    R2 = float(b @ b); adjusted = max(R2/2, 1 - (1 - R2)*public.n/(public.n - public.d))
     return AttrDict(public=public, b=b*math.sqrt(adjusted/R2) if R2 > 0 else b, R=math.sqrt(adjusted), noise=math.sqrt(1 - min(adjusted, 1.)))
 
 # %% ../nbs/03a_planner.ipynb #d9e19b2f
