@@ -9,7 +9,6 @@ __all__ = ['check_positive', 'check_fraction', 'PrivacyLeakWarning', 'largest_ch
 
 # %% ../nbs/00_privacy.ipynb #f6be0576
 import math
-import sys
 from numbers import Real
 
 import numpy as np
@@ -22,9 +21,10 @@ def check_positive(
     x:float,  # The value given
 )->float:     # `x` as a float
     "`x` if it is a finite number above 0, else a `ValueError` that names the rule"
-    if not (isinstance(x, Real) and 0 < x <= sys.float_info.max):
-        raise ValueError(f"{name} must be a finite number above 0, got {x!r}")
-    return float(x)
+    try: v = float(x) if isinstance(x, Real) else math.nan
+    except OverflowError: v = math.inf
+    if not 0 < v < math.inf: raise ValueError(f"{name} must be a finite number above 0, got {x!r}")
+    return v
 
 # %% ../nbs/00_privacy.ipynb #2e741c17
 def check_fraction(
