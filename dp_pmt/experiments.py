@@ -10,7 +10,7 @@ __all__ = ['EXPERIMENTS', 'DOPE', 'COLUMNS', 'SETTING', 'READINGS', 'FIGURES', '
            'figure_dope_runtime', 'figure_dope_convergence', 'geometry_table', 'settings', 'reproduce', 'show_table',
            'dp_pmt_reproduce']
 
-# %% ../nbs/05_experiments.ipynb #75c454cc
+# %% ../nbs/05_experiments.ipynb #fc9d052f
 import json
 import math
 import os
@@ -39,7 +39,7 @@ from .datasets import Sample, data_file, gaussian_model, load_ccpp, load_white_w
 from .preconditioning import Moments, PublicMoment, geometry, radius_A, radius_y
 from .privacy import Budget
 
-# %% ../nbs/05_experiments.ipynb #de6b51c5
+# %% ../nbs/05_experiments.ipynb #f323e851
 @dataclass(frozen=True)
 class Experiment:
     "One experiment of the paper: its grid, and how often it is repeated"
@@ -58,7 +58,7 @@ class Experiment:
         "Numbers of private rows to try"
         return [(math.nan, k) for k in self.n_A] or [(f, round(f*n)) for f in self.fraction]
 
-# %% ../nbs/05_experiments.ipynb #94bdfdf1
+# %% ../nbs/05_experiments.ipynb #6152c329
 EXPERIMENTS = dict(
     private_n = Experiment(rho=(1, 10, 50), n_A=(30_000, 50_000, 70_000, 100_000, 500_000), kappa=(10,)),
     kappa     = Experiment(rho=(1, 50), n_A=(10_000,), kappa=(1, 5, 10, 20, 30)),
@@ -72,7 +72,7 @@ def _experiment(name):
     if name not in EXPERIMENTS: raise ValueError(f"experiment must be one of {', '.join(EXPERIMENTS)}, got {name!r}")
     return EXPERIMENTS[name]
 
-# %% ../nbs/05_experiments.ipynb #ac9a5da5
+# %% ../nbs/05_experiments.ipynb #b701fb98
 def stream(
     seed:int, # The run's seed ≥ 0
     *what,    # Names and numbers that say what the stream is for
@@ -80,7 +80,7 @@ def stream(
     "Random numbers that depend on `seed` and `what` only"
     return np.random.default_rng(np.random.SeedSequence([seed, *(crc32(repr(w).encode()) for w in what)]))
 
-# %% ../nbs/05_experiments.ipynb #5403dad7
+# %% ../nbs/05_experiments.ipynb #eedb78f9
 @lru_cache
 def _real(dataset):
     X, y = (load_ccpp if dataset == 'ccpp' else load_white_wine)()
@@ -99,7 +99,7 @@ def draw(
     i = rng.permutation(len(X)); B, A = i[:max(e.n_B)], i[max(e.n_B):]
     return Sample(X[A], y[A], X[B], y[B], beta)
 
-# %% ../nbs/05_experiments.ipynb #8ecdcfe9
+# %% ../nbs/05_experiments.ipynb #299fd165
 class Prefixes:
     "Sums over the first n rows, for several n, radii and coordinates, from one pass. Not private"
     def __init__(self,
@@ -128,7 +128,7 @@ class Prefixes:
         b, a = Moments.of(*rows), Moments.of(*rows, r_A, r_y)
         return Moments(n, m.AA - b.AA + a.AA, m.Ay - b.Ay + a.Ay, m.yy - b.yy + a.yy)
 
-# %% ../nbs/05_experiments.ipynb #ad5eaa8d
+# %% ../nbs/05_experiments.ipynb #69334a1d
 def recipes(
     pre:Prefixes,        # Sums of the private rows
     n:int,               # Number of private rows to use
@@ -145,7 +145,7 @@ def recipes(
         yield label, m, r_A, r_y, 'iid', p, seconds
         if p is not None: yield label + ' (isometric)', m, r_A, r_y, 'isometric', p, seconds
 
-# %% ../nbs/05_experiments.ipynb #347a1854
+# %% ../nbs/05_experiments.ipynb #b5cb5d3d
 DOPE = dict(steps=30, lr_scale=1.5, clip_quantile=.98) # the tuning is on page 08
 
 def dope_paths(
@@ -170,7 +170,7 @@ def dope_paths(
         beta = beta - lr*(o + total/n + noise); path.append(beta)
     return np.array(path)
 
-# %% ../nbs/05_experiments.ipynb #e5c66311
+# %% ../nbs/05_experiments.ipynb #3f590518
 def _clipped_sums(X, y, q, beta, o, C, rows=8192):
     "Sums of gradients clipped around `o` (k, d), in blocks that stay in cache; ‖r x - o‖² = r²‖x‖² - 2 r x'o + ‖o‖²"
     k, total, both, oo = len(beta), 0., np.r_[beta, o], np.einsum('ij,ij->i', o, o)[:, None]
@@ -182,7 +182,7 @@ def _clipped_sums(X, y, q, beta, o, C, rows=8192):
         total = total + (w*r) @ Xi.T - w.sum(1)[:, None]*o
     return total
 
-# %% ../nbs/05_experiments.ipynb #dd5c36d2
+# %% ../nbs/05_experiments.ipynb #53cf3cfd
 def fits(
     s:Sample,      # A trial's rows
     pre:Prefixes,  # Their sums
@@ -207,7 +207,7 @@ def fits(
             yield label, rho, beta, shape, seconds + clock() - start + whitening*(p is not None)
     yield from _by_rows(s.A[:n], s.y[:n], B, y_B, rhos, rng, dope, extra or {})
 
-# %% ../nbs/05_experiments.ipynb #cb4012ef
+# %% ../nbs/05_experiments.ipynb #3e194ed3
 def _by_rows(A, y, B, y_B, rhos, rng, dope, extra):
     "The methods that need the rows themselves"
     none = dict(lambda_min=math.nan, kappa_bar=math.nan)
@@ -220,7 +220,7 @@ def _by_rows(A, y, B, y_B, rhos, rng, dope, extra):
             start = time.perf_counter(); beta = f(A, y, B, y_B, rho, rng(label, rho)).beta
             yield label, rho, beta, none, time.perf_counter() - start
 
-# %% ../nbs/05_experiments.ipynb #5fabf664
+# %% ../nbs/05_experiments.ipynb #2939c320
 COLUMNS = ['experiment', 'dataset', 'method', 'rho', 'n_A', 'n_B', 'd', 'kappa', 'fraction', 'trial', 'error', 'seconds', 'lambda_min', 'kappa_bar']
 
 def run_trial(
@@ -240,7 +240,7 @@ def run_trial(
                     out.append([name, e.dataset, label, rho, n, n_B, len(beta), kappa, fraction, trial, float(np.linalg.norm(beta - s.beta)), seconds, g['lambda_min'], g['kappa_bar']])
     return out
 
-# %% ../nbs/05_experiments.ipynb #2db21ade
+# %% ../nbs/05_experiments.ipynb #de19de22
 def _name_of(f): return f if isinstance(f, str) else f'{f.__module__}:{f.__qualname__}'
 
 def _function(name): # 'module:function'
@@ -255,7 +255,7 @@ def _serve():
         except Exception as e: answer = dict(failed=f'{type(e).__name__}: {e}')
         print(json.dumps(answer), flush=True)
 
-# %% ../nbs/05_experiments.ipynb #59f2bcf4
+# %% ../nbs/05_experiments.ipynb #4ceb4bf3
 class Workers:
     "`n_jobs` processes that run trials, each with one BLAS thread"
     def __init__(self,
@@ -281,7 +281,7 @@ class Workers:
     def __exit__(self, *_):
         for p in self.all: p.stdin.close(); p.terminate(); p.stdout.close(); p.wait()
 
-# %% ../nbs/05_experiments.ipynb #6ebedcd6
+# %% ../nbs/05_experiments.ipynb #fcc3ce27
 def _checksum(*what):
     code = b''.join(p.read_bytes() for p in sorted(Path(dp_pmt.__file__).parent.glob('*.py')))
     return f'{crc32(code + repr(what).encode()):08x}'
@@ -295,7 +295,7 @@ def finished(
     if len(whole) < len(lines): path.write_bytes(b''.join(whole))
     return {rows[0][9]: rows for rows in map(json.loads, whole)}
 
-# %% ../nbs/05_experiments.ipynb #c4521bbc
+# %% ../nbs/05_experiments.ipynb #7a1e9ad6
 def run(
     name:str,           # Key of `EXPERIMENTS`
     trials:int=None,    # Number of trials; None: the paper's
@@ -321,7 +321,7 @@ def run(
     bar.close()
     return pd.DataFrame([r for t in range(trials) for r in done[t]], columns=COLUMNS)
 
-# %% ../nbs/05_experiments.ipynb #1ba73cee
+# %% ../nbs/05_experiments.ipynb #22504944
 def _whole(name, x, least):
     if isinstance(x, bool) or not isinstance(x, (int, np.integer)) or x < least: raise ValueError(f"{name} must be a whole number, at least {least}, got {x!r}")
     return int(x)
@@ -335,7 +335,7 @@ def _results(name, todo, seed, jobs, extra, keys):
         try: yield from (f.result() for f in as_completed([pool.submit(work, name, t, seed, keys) for t in todo]))
         except BaseException: pool.shutdown(wait=False, cancel_futures=True); raise
 
-# %% ../nbs/05_experiments.ipynb #eeebd1fc
+# %% ../nbs/05_experiments.ipynb #aae03372
 def _methods(df): return [m for m in STYLES if m in set(df.method)] + [m for m in df.method.unique() if m not in STYLES]
 
 SETTING = ['experiment', 'dataset', 'method', 'rho', 'n_A', 'n_B', 'd', 'kappa', 'fraction']
@@ -349,7 +349,7 @@ def summarize(
     return g.agg(trials=('error', 'size'), mean=('error', 'mean'), sd=('error', 'std'), median=('error', 'median'), q1=('error', q(.25)), q3=('error', q(.75)),
                  seconds=('seconds', 'median'), lambda_min=('lambda_min', 'median'), kappa_bar=('kappa_bar', 'median')).reset_index()
 
-# %% ../nbs/05_experiments.ipynb #a537e50c
+# %% ../nbs/05_experiments.ipynb #87b8a791
 def quartiles(
     df:pd.DataFrame, # From `run`
     *index:str,      # Columns that make the rows
@@ -359,14 +359,14 @@ def quartiles(
     S['text'] = [f'{r.mean:.3g} | {r.median:.3g} [{r.q1:.3g}, {r.q3:.3g}]' for r in S.itertuples()]
     return S.pivot(index=list(index), columns='method', values='text')[_methods(df)].rename_axis(columns=None)
 
-# %% ../nbs/05_experiments.ipynb #4877b01e
+# %% ../nbs/05_experiments.ipynb #8c4fcf8a
 def reported()->pd.DataFrame:
     "The numbers of the paper's section 4"
     with data_file('reported.csv').open() as f: return pd.read_csv(f, dtype={'value': str})
 
 READINGS = {'DP-PMTOLSE': ['DP-PMTOLSE (isometric)', 'DP-PMTOLSE'], 'DP-OLSE': ['DP-OLSE (scaled)', 'DP-OLSE']}
 
-# %% ../nbs/05_experiments.ipynb #9536a473
+# %% ../nbs/05_experiments.ipynb #3379f363
 def verdict(
     paper:str,        # The paper's value, perhaps with `<` or `>`
     mean:float,       # Our mean
@@ -379,7 +379,7 @@ def verdict(
     ratio = mean/float(paper)
     return ('agrees' if abs(ratio - 1) <= within else 'above' if ratio > 1 else 'below') + heavy
 
-# %% ../nbs/05_experiments.ipynb #5d49adec
+# %% ../nbs/05_experiments.ipynb #1aa100f7
 def compare(
     summary:pd.DataFrame, # From `summarize`, one or several experiments
 )->pd.DataFrame:          # experiment, setting, rho, method, paper, ours, median, q1, q3, ratio, verdict
@@ -396,7 +396,7 @@ def compare(
             out.append([p.experiment, p.setting, p.rho, m.method, p.value, m.mean, m.median, m.q1, m.q3, ratio, verdict(p.value, m.mean, m.median)])
     return pd.DataFrame(out, columns=['experiment', 'setting', 'rho', 'method', 'paper', 'ours', 'median', 'q1', 'q3', 'ratio', 'verdict'])
 
-# %% ../nbs/05_experiments.ipynb #c5809f70
+# %% ../nbs/05_experiments.ipynb #5a6e775e
 def _geometry_row(p):
     "A number of the full data's geometry: exact to the paper's digits, or not"
     X = _real(p.dataset)[0]
@@ -404,7 +404,7 @@ def _geometry_row(p):
     digits = len(p.value.partition('.')[2])
     return [p.experiment, f'{p.setting}, {p.statistic}', math.nan, '(data)', p.value, ours, *[math.nan]*3, ours/float(p.value), 'exact' if f'{ours:.{digits}f}' == p.value else 'differs']
 
-# %% ../nbs/05_experiments.ipynb #d157b339
+# %% ../nbs/05_experiments.ipynb #9097a27d
 def save_results(
     df:pd.DataFrame, # From `run`, one or several experiments
     path,            # Where to write, ending in .csv.gz
@@ -416,7 +416,7 @@ def save_results(
     out = pd.DataFrame(lines, columns=[*SETTING, *cols, 'errors']).sort_values(['experiment', 'method'], kind='stable')
     out.to_csv(path, index=False, compression=dict(method='gzip', mtime=0))
 
-# %% ../nbs/05_experiments.ipynb #4d231419
+# %% ../nbs/05_experiments.ipynb #565f1ad6
 def load_results(
     path=None,     # File written by `save_results`; None: the full run that the package carries
     name:str=None, # Key of `EXPERIMENTS`; None: all
@@ -429,7 +429,7 @@ def load_results(
     df['trial'] = df.groupby(SETTING, dropna=False).cumcount()
     return df[COLUMNS].reset_index(drop=True)
 
-# %% ../nbs/05_experiments.ipynb #bad52a37
+# %% ../nbs/05_experiments.ipynb #803c7a74
 def _legend(fig, methods, **kw):
     "One legend above all panels, where it covers no data"
     marks = [Line2D([], [], **STYLES.get(m, dict(color='.5', marker='h', ls='-')), markeredgecolor='k', markeredgewidth=.6, label=m) for m in methods]
@@ -445,7 +445,7 @@ def _lines(ax, summary, x, stat):
         bars = [np.minimum(g.sd, .9*g['mean']), g.sd] if stat == 'mean' else [g['median'] - g.q1, g.q3 - g['median']]
         ax.errorbar(at, g[stat], bars, capsize=2, lw=1.3, elinewidth=1, **style)
 
-# %% ../nbs/05_experiments.ipynb #e5c34395
+# %% ../nbs/05_experiments.ipynb #3d2abc7b
 def figure_lines(
     df:pd.DataFrame, # From `run`
     x:str='n_A',     # Column along the axis: `'n_A'` or `'fraction'`
@@ -464,7 +464,7 @@ def figure_lines(
     axes[0, 0].set_ylabel(f'{err}\nmean ± sd'); axes[1, 0].set_ylabel(f'{err}\nmedian, quartiles')
     _legend(fig, _methods(df)); return fig
 
-# %% ../nbs/05_experiments.ipynb #23062813
+# %% ../nbs/05_experiments.ipynb #f1f6c181
 def _boxes(ax, df, x):
     "Box plots side by side: quartiles, whiskers from 5 % to 95 %, the method's marker at the median"
     ticks, methods = sorted(df[x].unique()), _methods(df)
@@ -481,7 +481,7 @@ def _boxes(ax, df, x):
     for i in range(1, len(ticks)): ax.axvline(i - .5, color='.85', lw=.8, zorder=1)
     ax.set(yscale='log', xlim=(-.5, len(ticks) - .5)); ax.set_xticks(range(len(ticks)), [f'{t:,g}' for t in ticks]); ax.grid(False, axis='x'); ax.tick_params(axis='x', length=0)
 
-# %% ../nbs/05_experiments.ipynb #f50d0672
+# %% ../nbs/05_experiments.ipynb #da5d7d13
 def figure_boxes(
     df:pd.DataFrame, # From `run`
     x:str,           # Column along the axis
@@ -501,49 +501,49 @@ def figure_boxes(
     fig.supxlabel(f'{label}    (boxes: quartiles; whiskers: 5 % to 95 %)', fontsize=10)
     _legend(fig, _methods(df)); return fig
 
-# %% ../nbs/05_experiments.ipynb #ebb65816
+# %% ../nbs/05_experiments.ipynb #8ce453f2
 def figure_private_n(
     df:pd.DataFrame, # From `run('private_n')`
 )->plt.Figure:
     "Error against the number of private rows (the paper's Figure 4)"
     return figure_lines(df, 'n_A')
 
-# %% ../nbs/05_experiments.ipynb #54b7dfa5
+# %% ../nbs/05_experiments.ipynb #95d6d32c
 def figure_kappa(
     df:pd.DataFrame, # From `run('kappa')`
 )->plt.Figure:
     "Error against the condition number (the paper's Figure 5)"
     return figure_boxes(df, 'kappa', 'condition number κ of the population second moment')
 
-# %% ../nbs/05_experiments.ipynb #5050c743
+# %% ../nbs/05_experiments.ipynb #92c5e41f
 def figure_public_n(
     df:pd.DataFrame, # From `run('public_n')`
 )->plt.Figure:
     "Error against the number of public rows (the paper's Figure 6)"
     return figure_boxes(df, 'n_B', 'public rows $n_B$', cols='kappa')
 
-# %% ../nbs/05_experiments.ipynb #fe38fda7
+# %% ../nbs/05_experiments.ipynb #38c0f23d
 def figure_ccpp(
     df:pd.DataFrame, # From `run('ccpp')`
 )->plt.Figure:
     "Error on the power plant (the paper's Figure 7)"
     return figure_lines(df, 'fraction', r'\hat\beta_{\mathrm{full}}')
 
-# %% ../nbs/05_experiments.ipynb #6248a642
+# %% ../nbs/05_experiments.ipynb #995ad399
 def figure_wine(
     df:pd.DataFrame, # From `run('wine')`
 )->plt.Figure:
     "Error on the white wines (the paper's Figure 8)"
     return figure_lines(df, 'fraction', r'\hat\beta_{\mathrm{full}}')
 
-# %% ../nbs/05_experiments.ipynb #7572270e
+# %% ../nbs/05_experiments.ipynb #c49ea7b7
 def figure_dope(
     df:pd.DataFrame, # From `run('dope')`
 )->plt.Figure:
     "DP-PMTOLSE against DOPE-GD: error (the paper's Figure 9)"
     return figure_boxes(df[~df.method.str.startswith('DP-OLSE')], 'n_A', 'private rows $n_A$')
 
-# %% ../nbs/05_experiments.ipynb #d613e9e7
+# %% ../nbs/05_experiments.ipynb #1daa0ec3
 def figure_dope_runtime(
     df:pd.DataFrame, # From `run('dope')`
 )->plt.Figure:
@@ -555,7 +555,7 @@ def figure_dope_runtime(
     ax.set_xticks(sorted(df.n_A.unique()), [f'{n:,}' for n in sorted(df.n_A.unique())])
     _legend(fig, methods); return fig
 
-# %% ../nbs/05_experiments.ipynb #ea44064e
+# %% ../nbs/05_experiments.ipynb #23d051cc
 def figure_dope_convergence(
     n_A:int=25_000,  # Private rows
     steps:int=300,   # Steps, the paper's bound
@@ -576,10 +576,10 @@ def figure_dope_convergence(
     fig.legend(handles=[Line2D([], [], color=STYLES['DOPE-GD']['color'], label='DOPE-GD, one trial'), Line2D([], [], color='k', label='median'), Line2D([], [], color='k', ls=':', label='OLS')], loc='outside upper center', ncols=3)
     return fig
 
-# %% ../nbs/05_experiments.ipynb #813ce643
+# %% ../nbs/05_experiments.ipynb #d591a8a8
 FIGURES = dict(private_n=figure_private_n, kappa=figure_kappa, public_n=figure_public_n, ccpp=figure_ccpp, wine=figure_wine, dope=figure_dope, dope_runtime=figure_dope_runtime)
 
-# %% ../nbs/05_experiments.ipynb #4e722dfa
+# %% ../nbs/05_experiments.ipynb #08886582
 def geometry_table(
     df:pd.DataFrame, # From `run` or `load_results`
 )->pd.DataFrame:     # One row a setting
@@ -588,7 +588,7 @@ def geometry_table(
     before, after = (S[S.method == m][cols] for m in ('OLS', 'DP-PMTOLSE'))
     return before.add_suffix(' before').join(after.add_suffix(' after')).reset_index()
 
-# %% ../nbs/05_experiments.ipynb #4899e22b
+# %% ../nbs/05_experiments.ipynb #dbdb878b
 def settings(
     **more, # What else to record
 )->dict:
@@ -600,7 +600,7 @@ def _save_figure(fig, path):
     for kind in ('png', 'svg'): fig.savefig(f'{path}.{kind}', metadata={'Date': None} if kind == 'svg' else None)
     plt.close(fig)
 
-# %% ../nbs/05_experiments.ipynb #e2969184
+# %% ../nbs/05_experiments.ipynb #c9d57327
 def reproduce(
     trials:int=None,     # Trials of each experiment; None: the paper's
     out='results',       # Folder to write to
@@ -608,12 +608,13 @@ def reproduce(
     n_jobs:int=None,     # Number of processes; None: one a core
     only=None,           # Experiments to run; None: all
     progress:bool=True,  # With progress bars?
+    extra=None,          # More methods, see `run`
 )->pd.DataFrame:         # From `compare`
     "Run the experiments; write figures, tables and results to `out`; return the comparison with the paper"
     names, out, start = list(only or EXPERIMENTS), Path(out), time.perf_counter()
     for name in names: _experiment(name)
     out.mkdir(parents=True, exist_ok=True)
-    frames = {name: run(name, trials, seed, n_jobs, folder=out/'parts', progress=progress) for name in names}
+    frames = {name: run(name, trials, seed, n_jobs, folder=out/'parts', progress=progress, extra=extra) for name in names}
     df = pd.concat(frames.values(), ignore_index=True); save_results(df, out/'results.csv.gz')
     summary, table = summarize(df), compare(summarize(df))
     summary.to_csv(out/'summary.csv', index=False); table.to_csv(out/'comparison.csv', index=False); geometry_table(df).to_csv(out/'geometry.csv', index=False)
@@ -624,7 +625,7 @@ def reproduce(
     made = settings(seed=seed, trials={k: int(f.trial.max()) + 1 for k, f in frames.items()}, seconds=round(time.perf_counter() - start, 1))
     (out/'settings.json').write_text(json.dumps(made, indent=1)); return table
 
-# %% ../nbs/05_experiments.ipynb #c3cb947a
+# %% ../nbs/05_experiments.ipynb #5414c293
 def show_table(
     table:pd.DataFrame, # From `compare`
 )->str:
@@ -633,7 +634,7 @@ def show_table(
     t = table.drop(columns=['q1', 'q3']).rename(columns={'ours': 'ours (mean)', 'median': 'our median'})
     return t.to_string(index=False, formatters={k: f for k in ('rho', 'ours (mean)', 'our median', 'ratio')})
 
-# %% ../nbs/05_experiments.ipynb #cc7a723e
+# %% ../nbs/05_experiments.ipynb #1c6d5ea1
 @call_parse
 def dp_pmt_reproduce(
     trials:int=None,    # Trials of each experiment (default: the paper's 300 or 500)
