@@ -373,11 +373,11 @@ def verdict(
     median:float,     # Our median
     within:float=.35, # Relative difference that still agrees
 )->str:
-    "`agrees`, or in which direction our mean differs; a mean far above its median is called heavy-tailed"
-    heavy = '; heavy tail' if mean > 1.5*median else ''
-    if paper[0] in '<>': return ('agrees' if (mean < float(paper[1:])) == (paper[0] == '<') else 'differs') + heavy
-    ratio = mean/float(paper)
-    return ('agrees' if abs(ratio - 1) <= within else 'above' if ratio > 1 else 'below') + heavy
+    "`agrees`, or in which direction our mean differs; a mean that a few wild trials decide is not compared"
+    heavy, ratio = mean > 1.5*median, math.nan if paper[0] in '<>' else mean/float(paper)
+    if paper[0] in '<>': return ('agrees' if (mean < float(paper[1:])) == (paper[0] == '<') else 'differs') + '; heavy tail'*heavy
+    if heavy: return 'heavy tail: see the median'
+    return 'agrees' if abs(ratio - 1) <= within else 'above' if ratio > 1 else 'below'
 
 # %% ../nbs/05_experiments.ipynb #1aa100f7
 def compare(
