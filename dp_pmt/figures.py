@@ -39,7 +39,7 @@ def frame(
     "The figure of `plot(**params)` as an `<img>`: a PNG of 32 colours, with alternative text"
     plot(**params)
     png, small = BytesIO(), BytesIO()
-    plt.savefig(png, dpi=110); plt.close()
+    plt.savefig(png, dpi=110, bbox_inches='tight'); plt.close() # tight: a legend may stand outside
     Image.open(png).convert('RGB').quantize(32, dither=Image.Dither.NONE).save(small, 'PNG', optimize=True)
     alt = f"{inspect.getdoc(plot)}: " + ', '.join(f'{k} = {_label(v)}' for k, v in params.items())
     return f'<img alt="{escape(alt)}" src="data:image/png;base64,{b64encode(small.getvalue()).decode()}">'

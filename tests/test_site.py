@@ -21,6 +21,9 @@ pages = sorted(str(p.relative_to(site)) for p in site.rglob('*.html') if '_stati
 demo_pages = [p for p in pages if 'jupyter.widget-view' in (site/p).read_text(encoding='utf-8')]
 FLAGS = '--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking --disable-component-update --disable-sync'
 
+DOLLARS = """return [...document.querySelectorAll('article :is(p, li, td, h1, h2, h3)')].map(e => {
+    const text = e.cloneNode(true); text.querySelectorAll('code, mjx-container').forEach(c => c.remove()); return text.textContent }).filter(t => t.includes('$'))"""
+
 
 class Quiet(http.server.SimpleHTTPRequestHandler):
     def log_message(self, *args): pass
@@ -71,6 +74,7 @@ def test_page(browser, url, page):
     assert [e['message'] for e in browser.get_log('browser') if e['level'] == 'SEVERE'] == []
     math, typeset, wrong = (len(browser.find_elements('css selector', s)) for s in ('.math', '.math mjx-container', 'mjx-merror'))
     assert typeset >= math and wrong == 0
+    assert browser.execute_script(DOLLARS) == []
     assert browser.execute_script("return [...document.querySelectorAll('article img')].filter(i => !i.alt).map(i => i.src.slice(0, 80))") == []
     assert browser.execute_script('return document.documentElement.scrollWidth') <= 390
     browser.execute_cdp_cmd('Emulation.clearDeviceMetricsOverride', {})

@@ -93,25 +93,39 @@ def demos(path, nb):
 
 # Pages
 
-def anchor(doc, statement): return f'{doc}-{statement}'.lower().replace(' ', '-').replace('/', '-')
+def anchor(doc, name): return f'{doc}-{name}'.lower().replace(' ', '-').replace('/', '-')
 
 
-def mark_statements(text, doc, seen):
-    "Put a link target before each paragraph or heading that states something of the paper for the first time on its page"
+def mark_statements(text, doc, seen, own):
+    "Put a link target before each paragraph or heading that first states something of the paper, unless the page has its own mark for it"
     blocks = re.split(r'(\n\s*\n)', text)
     for i, b in enumerate(blocks):
         stated = [m for strong in re.findall(r'\*\*([^*]+)\*\*|^#+ (.+)$', b, re.M) for m in reference.mentions(' '.join(strong))]
         for m in dict.fromkeys(stated):
-            if m not in seen: seen.append(m); blocks[i] = f'({anchor(doc, m)})=\n' + blocks[i]
+            if m in seen: continue
+            seen.append(m)
+            if m.lower().replace(' ', '-') not in own: blocks[i] = f'({anchor(doc, m)})=\n' + blocks[i]
     return ''.join(blocks)
 
 
+ID = re.compile(r'^(<a id="([\w-]+)"></a>)', re.M)
+
+
+def ids(path): return {m[1] for c in nbformat.read(path, 4).cells if c.cell_type == 'markdown' for m in ID.findall(c.source)}
+
+
 def local_links(text, doc):
-    "Links to notebooks on GitHub, which README.md needs, lead to pages here"
-    def swap(m):
-        there = nbs/m[1]
-        return os.path.relpath(there, (nbs/doc).parent) if there.exists() else m[0]
-    return re.sub(rf"{re.escape(cfg['git_url'])}/blob/{cfg['branch']}/nbs/([\w/]+\.ipynb)", swap, text)
+    "Links to notebooks on GitHub, which README.md needs, lead to pages here; `<a id>` marks, which GitHub knows, become targets"
+    here, there = (nbs/doc).with_suffix('.ipynb'), lambda name: (nbs/doc).parent/name
+    blob = rf"{re.escape(cfg['git_url'])}/blob/{cfg['branch']}/nbs/([\w/]+\.ipynb)"
+    text = re.sub(blob, lambda m: os.path.relpath(nbs/m[1], here.parent) if (nbs/m[1]).exists() else m[0], text)
+
+    def target(m):
+        path = (there(m[1]) if m[1] else here).resolve()
+        known = path.exists() and m[2] in ids(path)
+        return f'](#{anchor(path.relative_to(nbs).with_suffix(""), m[2])})' if known else m[0]
+    text = re.sub(r'\]\(([\w./]+\.ipynb)?#([\w-]+)\)', target, text)
+    return ID.sub(lambda m: f'({anchor(doc, m[2])})=\n{m[1]}', text)
 
 
 def code_cells(c, module, heading):
@@ -134,13 +148,13 @@ def code_cells(c, module, heading):
 def page(path):
     "One notebook as a page, and what it states: (notebook, statements, module)"
     nb, doc, seen, heading, cells = nbformat.read(path, 4), str(path.relative_to(nbs).with_suffix('')), [], '', []
-    found = demos(path, nb)
+    found, own = demos(path, nb), ids(path)
     for i, outputs in found['outputs'].items(): nb.cells[int(i)].outputs = [nbformat.from_dict({**o, 'metadata': {'demo': True}}) for o in outputs]
     module = next((f"{cfg['lib_name']}.{flags(c)['default_exp']}" for c in nb.cells if 'default_exp' in flags(c)), None)
     for c in nb.cells:
         if c.cell_type == 'code': cells += code_cells(c, module, heading); continue
         heading = ([heading] + re.findall(r'^#+ (.+)$', c.source, re.M))[-1].replace('`', '').replace('$', '')
-        c.source = mark_statements(local_links(c.source, doc), doc, seen)
+        c.source = mark_statements(local_links(c.source, doc), doc, seen, own)
         cells.append(c)
     nb.cells, nb.metadata = cells, nbformat.from_dict({'language_info': {'name': 'python', 'pygments_lexer': 'ipython3'}, 'kernelspec': {'name': 'python3', 'language': 'python', 'display_name': 'Python 3'}})
     if found['state']: nb.metadata['widgets'] = {STATE: {'state': found['state'], 'version_major': 2, 'version_minor': 0}}

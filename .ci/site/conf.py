@@ -18,10 +18,11 @@ nb_code_prompt_show, nb_code_prompt_hide = 'Show the {type}', 'Hide the {type}'
 nb_ipywidgets_js = {'widgets/embed.js': {}}
 myst_enable_extensions = ['dollarmath', 'amsmath', 'colon_fence', 'fieldlist']
 myst_update_mathjax = False
+myst_dmath_double_inline = True # $$ may stand inside a paragraph, as in Jupyter
 myst_heading_anchors = 3
 mathjax_path = 'mathjax/tex-chtml-full.js'
 add_module_names = False
-python_maximum_signature_line_length = 88
+python_maximum_signature_line_length = 120
 toc_object_entries_show_parents = 'hide'
 
 html_theme = 'sphinx_book_theme'

@@ -50,7 +50,7 @@ def summary(obj, name, source):
     return comment[1] if comment else ''
 
 
-def _type(anno): return '' if anno in (None, inspect.Parameter.empty) else getattr(anno, '__name__', str(anno))
+def _type(anno): return '' if anno in (None, type(None), inspect.Parameter.empty) else getattr(anno, '__name__', str(anno))
 
 
 def _signature(obj):
