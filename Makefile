@@ -6,7 +6,7 @@ BIN    := $(VENV)/bin
 export OPENBLAS_NUM_THREADS ?= 1
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: help test test-all notebooks readme reproduce lint clean
+.PHONY: help test test-all notebooks readme docs docs-serve reproduce lint clean
 
 help: ## this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -21,7 +21,7 @@ $(VENV)/ready: settings.ini setup.py
 test: $(VENV)/ready ## run every notebook as a test, and check that exports, README and notebooks are in step
 	$(BIN)/python -m pytest tests -q -n 2 --dist worksteal
 
-test-all: $(VENV)/ready ## the same with the slow cells
+test-all: docs ## the same with the slow cells, and the site in a browser
 	SLOW=1 $(BIN)/python -m pytest tests -q -n 2 --dist worksteal
 
 notebooks: $(VENV)/ready ## run all notebooks in place, clean them, write README.md
@@ -30,9 +30,25 @@ notebooks: $(VENV)/ready ## run all notebooks in place, clean them, write README
 readme: $(VENV)/ready ## write README.md from nbs/index.ipynb
 	$(BIN)/python .ci/nb.py readme
 
-reproduce: $(VENV)/ready ## the main job: the README's example and figure, from scratch, into results/
-	$(BIN)/jupyter nbconvert --log-level=ERROR --to markdown --execute nbs/index.ipynb --output-dir results --output headline
-	@grep -A12 'DP-PMTOLSE: ' results/headline.md; echo 'results/headline.md holds the example with its figure'
+$(VENV)/docs: $(VENV)/ready
+	$(BIN)/python -m pip install -q --disable-pip-version-check -e '.[docs]'
+	touch $@
+
+docs: $(VENV)/docs readme ## build the site from the notebooks into _docs/ (needs npm)
+	$(BIN)/python .ci/site/build.py
+	@echo 'the site is in _docs/; make docs-serve shows it'
+
+docs-serve: docs ## show the site on localhost
+	$(BIN)/python -m http.server --bind 127.0.0.1 --directory _docs $(or $(PORT),8000)
+
+# Variables for reproduce: TRIALS (default: the paper's), JOBS (default: one a core), SEED, ONLY (names with commas), OUT
+OUT ?= results
+reproduce: $(VENV)/ready ## the main job: every experiment of the paper into results/; TRIALS=20 for a quick look
+	$(BIN)/dp_pmt_reproduce --out '$(OUT)' $(if $(TRIALS),--trials '$(TRIALS)') $(if $(JOBS),--jobs '$(JOBS)') $(if $(SEED),--seed '$(SEED)') $(if $(ONLY),--only '$(ONLY)')
+
+lint: $(VENV)/ready ## check the workflows: their schema, and with actionlint where it is installed
+	$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
+	if command -v actionlint; then actionlint; fi
 
 clean: ## remove the environment and everything built
 	rm -rf $(VENV) build dist _docs _proc results *.egg-info

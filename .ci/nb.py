@@ -25,6 +25,7 @@ def execute(path):
     "Run one notebook in its folder, in this process, and keep its outputs"
     os.environ['MPLBACKEND'] = 'module://matplotlib_inline.backend_inline'
     nb, shell = read_nb(path), CaptureShell(path, mpl_format='png')
+    for c in nb.cells: c.get('outputs', []).clear()
     os.chdir(path.parent); sys.path.insert(0, str(root))
     shell.run_all(nb, exc_stop=True)
     for c in nb.cells: # a demo's figure stands above it already

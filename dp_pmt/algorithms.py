@@ -4,8 +4,8 @@
 
 # %% auto #0
 __all__ = ['BINS_PER_OCTAVE', 'OCTAVES', 'STYLES', 'solve_symmetric', 'Release', 'Fit', 'names_of', 'check_names', 'ols',
-           'public_ols', 'privatize', 'dp_pmtolse', 'dp_olse', 'norm_histogram', 'private_radius', 'dp_ssp', 'dope_gd',
-           'clipped_gradients', 'gaussian_moments']
+           'public_ols', 'privatize', 'n_rows', 'dp_pmtolse', 'twice', 'dp_olse', 'norm_histogram', 'private_radius',
+           'dp_ssp', 'clipped_gradients', 'dope_start', 'dope_gd', 'gaussian_moments']
 
 # %% ../nbs/02_algorithms.ipynb #b556b0a7
 import math
@@ -16,8 +16,8 @@ from html import escape
 import numpy as np
 from scipy.stats import wishart
 
-from .preconditioning import (Moments, PublicMoment, as_matrix, blocks_of, radius_A, radius_y, whiten_block, _shape_of)
-from .privacy import (Budget, PrivacyLeakWarning, check_fraction, check_positive, gaussian_eps, gaussian_mechanism, gaussian_sigma, symmetric_noise)
+from .preconditioning import Moments, PublicMoment, as_matrix, blocks_of, check_pass, radius_A, radius_y, whiten_block, _shape_of
+from .privacy import Budget, PrivacyLeakWarning, check_fraction, check_positive, gaussian_eps, gaussian_mechanism, gaussian_sigma, symmetric_noise
 
 # %% ../nbs/02_algorithms.ipynb #8d4b53a5
 def solve_symmetric(
@@ -29,18 +29,19 @@ def solve_symmetric(
     except np.linalg.LinAlgError: return np.linalg.lstsq(S, b, rcond=None)[0]
 
 # %% ../nbs/02_algorithms.ipynb #8f11d082
-@dataclass
+@dataclass(eq=False)
 class Release:
-    "Noisy second and cross moments (means over `n` rows): private, whatever is computed from them"
+    "Noisy second and cross moments (means over `n` rows); what is computed from them costs nothing more"
     Sigma:np.ndarray            # Noisy second moment (d, d)
     cross:np.ndarray            # Noisy cross moment (d,)
     n:int                       # Number of private rows (public under replace-one)
-    rho:float                   # zCDP spent on both
+    rho:float                   # zCDP spent to get here, by the ledger in `budget`
     sigma1:float                # Noise sd of the diagonal of `Sigma`
     sigma2:float                # Noise sd of `cross`
     ensemble:str='iid'          # Off-diagonal noise, see `symmetric_noise`
     public:PublicMoment=None    # Coordinates; None means the original ones
     budget:Budget=field(default=None, repr=False) # What was spent on what
+    private:bool=True           # Does `rho` hold? False for Algorithm 2, whose noise scale leaks
 
     def solve(self)->np.ndarray:
         "Coefficients in the original coordinates"
@@ -48,16 +49,16 @@ class Release:
         return beta if self.public is None else self.public.map_back(beta)
 
 # %% ../nbs/02_algorithms.ipynb #ae9266d7
-@dataclass
+@dataclass(eq=False)
 class Fit:
     "Coefficients and what they cost"
     beta:np.ndarray         # Coefficients (d,), in the original coordinates
-    rho:float               # zCDP spent on the private rows; 0 if none were used, inf if there is no privacy
+    rho:float               # zCDP spent on the private rows; 0 if none were used, inf if no noise was added
     method:str              # Label, the same in every table and figure
     release:Release=None    # The noisy moments, where there are any
     names:list=None         # Column names, where a frame came in
     path:np.ndarray=field(default=None, repr=False) # Iterates (steps+1, d), where the method iterates
-    note:str=''             # What a reader must know, such as a leak
+    private:bool=True       # Does the claim hold? False for `ols` and for Algorithm 2
 
     @property
     def coef(self)->dict:
@@ -79,7 +80,8 @@ class Fit:
         "One line that says what was spent"
         if self.rho == 0: return "no private rows used"
         if math.isinf(self.rho): return "NOT private"
-        return f"ρ = {self.rho:.6g} zCDP (replace-one), ε = {gaussian_eps(self.rho, delta):.4g} at δ = {delta:g}" + (f"; {self.note}" if self.note else '')
+        claim = f"ρ = {self.rho:.6g} zCDP (replace-one), ε = {gaussian_eps(self.rho, delta):.4g} at δ = {delta:g}"
+        return claim if self.private else f"NOT private: claims {claim}, but its noise scale leaks"
 
     def __repr__(self):
         width = max(map(len, self.coef))
@@ -90,23 +92,35 @@ class Fit:
         return f"<table><caption><b>{escape(self.method)}</b>: {escape(self.privacy())}</caption><tr><th>column</th><th>coefficient</th></tr>{rows}</table>"
 
 # %% ../nbs/02_algorithms.ipynb #1c9a131e
-def names_of(X):
-    "Column names of a frame as strings, else None"
-    return list(map(str, X.columns)) if hasattr(X, 'columns') else None
+def names_of(
+    X, # Rows, perhaps a frame
+)->list: # Column names as strings, or None
+    "Column names of a frame; a name that stands twice is refused"
+    names = list(map(str, X.columns)) if hasattr(X, 'columns') else None
+    if names and len(set(names)) < len(names): raise ValueError("column names must differ from each other")
+    return names
 
-def check_names(names, X, whose, other):
-    "Raise if the frame `X` has other columns, or another order, than `names`"
+# %% ../nbs/02_algorithms.ipynb #94eff77e
+def check_names(
+    names,     # Names of the fit or of the private rows, or None
+    X,         # Rows, perhaps a frame
+    whose:str, # Whose names they are
+    other:str, # What to call `X`
+):
+    "Raise if the frame `X` has other columns, or another order; quotes none, since a file without a header has data for names"
     got = names_of(X)
-    if names and got and names != got: raise ValueError(f"the columns of {other} must be those of {whose}, in the same order: {names}, got {got}")
+    if names and got and names != got:
+        first = next((j for j, (a, b) in enumerate(zip(names, got)) if a != b), min(len(names), len(got)))
+        raise ValueError(f"the columns of {other} must be those of {whose}, in the same order: they differ from column {first} on")
 
 # %% ../nbs/02_algorithms.ipynb #d0a3005b
 def ols(
     A,      # Rows (n, d), or an iterable of pairs (A_i, y_i) if `y` is None
     y=None, # Responses (n,)
 )->Fit:
-    "Ordinary least squares, least-norm where columns are collinear. NOT private"
-    m = Moments.of(A, y)
-    return Fit(np.linalg.lstsq(m.AA, m.Ay, rcond=None)[0], math.inf, 'OLS', names=names_of(A))
+    "Ordinary least squares; where columns are collinear, least-norm in columns of equal size. NOT private"
+    m = Moments.of(A, y); s = np.sqrt(np.diag(m.AA)); s[s == 0] = 1 # equal sizes, or the products lose small columns
+    return Fit(np.linalg.lstsq(m.AA/np.outer(s, s), m.Ay/s, rcond=None)[0]/s, math.inf, 'OLS', names=names_of(A), private=False)
 
 # %% ../nbs/02_algorithms.ipynb #0a3a36e7
 def public_ols(
@@ -128,24 +142,27 @@ def privatize(
     rng=None,           # `None`, a seed or a `numpy.random.Generator`
     ensemble:str='iid', # See `symmetric_noise`
     public=None,        # Coordinates of the sums
+    private:bool=True,  # Were the radii chosen without looking at private rows?
 )->Release:
     "(rho_1 + rho_2)-zCDP release of the second and cross moments (Proposition 1)"
     rng = np.random.default_rng(rng)
     sigma1, sigma2 = gaussian_sigma(sens_AA/m.n, rho_1), gaussian_sigma(sens_Ay/m.n, rho_2)
     budget.spend(rho_1, 'second moment'); budget.spend(rho_2, 'cross moment')
     Sigma = m.AA/m.n + symmetric_noise(len(m.AA), sigma1, rng, ensemble)
-    return Release(Sigma, m.Ay/m.n + sigma2*rng.standard_normal(len(m.Ay)), m.n, budget.spent, sigma1, sigma2, ensemble, public, budget)
+    return Release(Sigma, m.Ay/m.n + sigma2*rng.standard_normal(len(m.Ay)), m.n, budget.spent, sigma1, sigma2, ensemble, public, budget, private)
 
 # %% ../nbs/02_algorithms.ipynb #7849a037
-def _count(A, y, n):
-    "Number of private rows: from the array, or as promised for a stream of blocks"
-    if y is not None: return _shape_of(A, 'A', 2)[1]
-    if n is None: raise ValueError("a stream of blocks needs n=, the number of its rows: the clipping radii depend on it")
-    return int(check_positive('n', n))
-
-def _checked(m, n):
-    if m.n != n: raise ValueError(f"the stream was to hold n={n} rows, but held another number: nothing was released")
-    return m
+def n_rows(
+    A,      # Private rows, or an iterable of pairs (A_i, y_i) if `y` is None
+    y,      # Private responses, or None
+    n=None, # The number of rows a stream promises
+)->int:
+    "Number of private rows: counted in an array, promised by a stream"
+    if n is not None and not (isinstance(n, (int, np.integer)) and n > 0): raise ValueError(f"n must be a whole number above 0, got {n!r}")
+    if y is None and n is None: raise ValueError("a stream of blocks needs n=, the number of its rows: the clipping radii depend on it")
+    found = n if y is None else _shape_of(A, 'A', 2)[1]
+    if n is not None and n != found: raise ValueError("n= must be the number of rows")
+    return int(found)
 
 # %% ../nbs/02_algorithms.ipynb #1f5628d0
 def dp_pmtolse(
@@ -166,12 +183,22 @@ def dp_pmtolse(
     split, _ = check_fraction('split', split), symmetric_noise(1, 1., 0, ensemble)
     public, names = PublicMoment(B, y_B), names_of(A)
     check_names(names, B, 'A', 'B')
-    n = _count(A, y, n); r_A, r_y = radius_A(n, public.d, eta), radius_y(n, eta)
-    m = _checked(Moments.of(A, y, public, r_A, r_y, nonfinite), n)
+    n = n_rows(A, y, n); r_A, r_y = radius_A(n, public.d, eta), radius_y(n, eta)
+    m = Moments.of(A, y, public, r_A, r_y, nonfinite)
+    if m.n != n: raise ValueError("the stream held another number of rows than n=: nothing was released")
     rel = privatize(m, 2*r_A**2, 2*r_A*r_y, *budget.split(split, 1 - split), budget, rng, ensemble, public)
     return Fit(rel.solve(), rel.rho, 'DP-PMTOLSE' + ' (isometric)'*(ensemble == 'isometric'), rel, names or public.names)
 
 # %% ../nbs/02_algorithms.ipynb #10ed4732
+def twice(
+    A, # Private rows, or a re-iterable of pairs (A_i, y_i) if `y` is None
+    y, # Private responses, or None
+)->list: # Column names, or None
+    "Raise if the rows can be read only once"
+    if y is None and iter(A) is A: raise ValueError("this method passes over the rows more than once: give a list of blocks, not a one-shot iterator")
+    return names_of(A)
+
+# %% ../nbs/02_algorithms.ipynb #da699436
 def dp_olse(
     A,                             # Private rows (n, d); or, if `y` is None, a re-iterable of pairs (A_i, y_i)
     y,                             # Private responses (n,), or None
@@ -187,14 +214,14 @@ def dp_olse(
     if response_radius not in ('paper', 'scaled'): raise ValueError(f"response_radius must be 'paper' or 'scaled', got {response_radius!r}")
     budget, rng = Budget(rho), np.random.default_rng(rng)
     split, eta, _ = check_fraction('split', split), check_fraction('eta', eta), symmetric_noise(1, 1., 0, ensemble)
-    if y is None and iter(A) is A: raise ValueError("Algorithm 2 passes over the rows twice: give a list of blocks, not a one-shot iterator")
+    names = twice(A, y)
     raw = Moments.of(A, y, nonfinite=nonfinite)
     warnings.warn("dp_olse sets its clipping radii and its noise from private moments without noise: it is not rho-zCDP. Use dp_ssp, or dp_pmtolse with public rows", PrivacyLeakWarning, stacklevel=2)
-    log, s2 = math.log(2*raw.n/eta), raw.yy/raw.n
+    log, s2 = math.log(2*raw.n) - math.log(eta), raw.yy/raw.n
     r_A, r_y = math.sqrt(raw.AA.trace()/raw.n + len(raw.AA)*log), math.sqrt(s2 + log if response_radius == 'paper' else s2*(1 + log))
     r_y = max(r_y, 1e-300) # all responses zero
-    rel = privatize(Moments.of(A, y, None, r_A, r_y, nonfinite), 2*r_A**2, 2*r_A*r_y, *budget.split(split, 1 - split), budget, rng, ensemble)
-    return Fit(rel.solve(), rel.rho, 'DP-OLSE' + ' (scaled)'*(response_radius == 'scaled'), rel, names_of(A), note='claimed, NOT met: the noise scale leaks')
+    rel = privatize(Moments.of(A, y, None, r_A, r_y, nonfinite), 2*r_A**2, 2*r_A*r_y, *budget.split(split, 1 - split), budget, rng, ensemble, private=False)
+    return Fit(rel.solve(), rel.rho, 'DP-OLSE' + ' (scaled)'*(response_radius == 'scaled'), rel, names, private=False)
 
 # %% ../nbs/02_algorithms.ipynb #abbe85b7
 BINS_PER_OCTAVE, OCTAVES = 4, 60 # norms from 2^-60 to 2^60; what lies outside falls into the end bins
@@ -212,6 +239,7 @@ def norm_histogram(
             logs = np.log2([np.sqrt(np.einsum('ij,ij->j', Z, Z)), np.abs(t)])
             k = np.clip(np.floor((logs + OCTAVES)*BINS_PER_OCTAVE), 0, bins - 1).astype(int)
             H = H + np.array([np.bincount(row, minlength=bins) for row in k])
+    if not np.size(H) > 1: raise ValueError("there are no private rows")
     return H
 
 # %% ../nbs/02_algorithms.ipynb #7e8d04f7
@@ -239,20 +267,49 @@ def dp_ssp(
     "Sufficient statistics perturbation without public rows, `rho`-zCDP under replace-one: the baseline, repaired"
     budget, rng, split = Budget(rho), np.random.default_rng(rng), check_fraction('split', split)
     radii = {k: r if r is None else check_positive(k, r) for k, r in (('r_A', r_A), ('r_y', r_y))}
-    if y is None and iter(A) is A: raise ValueError("dp_ssp passes over the rows twice: give a list of blocks, not a one-shot iterator")
+    check_pass(math.inf, math.inf, nonfinite); names = twice(A, y)
     if None in radii.values():
         share = budget.split(1, 19)[0]
         for counts, (k, r) in zip(norm_histogram(A, y, nonfinite), radii.items()):
             if r is None: radii[k] = private_radius(counts, budget.spend(share, f'radius {k}'), rng)
     m = Moments.of(A, y, None, *radii.values(), nonfinite)
     r_A, r_y = radii.values()
-    rel = privatize(m, math.sqrt(2)*r_A**2, 2*r_A*r_y, *budget.split(split, 1 - split), budget, rng, 'isometric')
-    return Fit(rel.solve(), rel.rho, 'DP-SSP', rel, names_of(A))
+    rel = privatize(m, math.sqrt(2)*r_A*r_A, 2*r_A*r_y, *budget.split(split, 1 - split), budget, rng, 'isometric')
+    return Fit(rel.solve(), rel.rho, 'DP-SSP', rel, names)
 
 # %% ../nbs/02_algorithms.ipynb #e4ae00c9
+def clipped_gradients(
+    X,          # Rows, transposed (d, m)
+    y,          # Responses (m,)
+    beta,       # Where the gradients are taken (d,)
+    origin,     # Around which they are clipped (d,)
+    clip:float, # Clip radius > 0
+)->np.ndarray:  # Sum over rows of clip(gradient - origin) (d,)
+    "Sum of gradients clipped around `origin`; replacing one row moves it by at most `2*clip`"
+    with np.errstate(all='ignore'):
+        Z = X*(beta @ X - y) - np.asarray(origin)[:, None]
+        norm = np.sqrt(np.einsum('ij,ij->j', Z, Z)); fine = norm < math.inf
+        if not fine.all(): Z, norm = np.where(fine, Z, 0), np.where(fine, norm, 0) # overflow: such a row counts as the origin
+    return Z @ (clip/np.maximum(norm, clip))
+
+# %% ../nbs/02_algorithms.ipynb #6e492a1b
+def dope_start(
+    public,  # `PublicMoment`
+    B,       # Public rows (n_B, d)
+    y_B,     # Public responses (n_B,)
+    start,   # `'public'`, `'zero'` or an array (d,)
+)->np.ndarray:
+    "Where the descent starts: a public number"
+    if isinstance(start, str) and start in ('public', 'zero'): return public_ols(B, y_B).beta if start == 'public' else np.zeros(public.d)
+    try: beta = as_matrix(start, ndim=1)
+    except ValueError: beta = np.empty(0)
+    if beta.shape != (public.d,): raise ValueError(f"start must be 'public', 'zero' or {public.d} finite coefficients")
+    return beta
+
+# %% ../nbs/02_algorithms.ipynb #63ff4c2d
 def dope_gd(
-    A,                      # Private rows (n, d)
-    y,                      # Private responses (n,)
+    A,                      # Private rows (n, d); or, if `y` is None, a re-iterable of pairs (A_i, y_i)
+    y,                      # Private responses (n,), or None
     B,                      # Public rows (n_B, d)
     y_B,                    # Public responses (n_B,)
     rho:float,              # zCDP budget > 0
@@ -265,42 +322,22 @@ def dope_gd(
     nonfinite:str='error',  # Private rows that are not finite: `'error'` or `'zero'`
 )->Fit:
     "Full-batch DOPE-GD, `rho`-zCDP under replace-one; the iterates are in `path`"
-    budget, rng, names = Budget(rho), np.random.default_rng(rng), names_of(A)
+    budget, rng, names = Budget(rho), np.random.default_rng(rng), twice(A, y)
     if not (isinstance(steps, (int, np.integer)) and steps >= 1): raise ValueError(f"steps must be a whole number, at least 1, got {steps!r}")
-    if clip is not None: check_positive('clip', clip)
-    check_fraction('clip_quantile', clip_quantile); check_names(names, B, 'A', 'B')
+    for name, x in (('clip', clip), ('lr', lr)): x is None or check_positive(name, x)
+    check_fraction('clip_quantile', clip_quantile); check_pass(math.inf, math.inf, nonfinite); check_names(names, B, 'A', 'B')
     public = PublicMoment(B, y_B); B, y_B = as_matrix(B, 'B'), as_matrix(y_B, 'y_B', ndim=1)
-    lr = 1/np.linalg.eigvalsh(public.Sigma_B)[-1] if lr is None else check_positive('lr', lr)
-    beta = {'public': lambda: public_ols(B, y_B).beta, 'zero': lambda: np.zeros(public.d)}[start]() if isinstance(start, str) and start in ('public', 'zero') else as_matrix(start, 'start', ndim=1)
-    if beta.shape != (public.d,): raise ValueError(f"start must be 'public', 'zero' or {public.d} coefficients")
-    blocks = [whiten_block(*b, nonfinite=nonfinite) for b in blocks_of(A, y)]
-    if blocks[0][0].shape[0] != public.d: raise ValueError(f"private and public rows must have equally many columns, got {blocks[0][0].shape[0]} and {public.d}")
-    return _descend(blocks, B, y_B, beta, steps, lr, clip, clip_quantile, budget, rng, names or public.names)
-
-# %% ../nbs/02_algorithms.ipynb #6e492a1b
-def clipped_gradients(
-    X,          # Rows, transposed (d, m)
-    y,          # Responses (m,)
-    beta,       # Where the gradients are taken (d,)
-    origin,     # Around which they are clipped (d,)
-    clip:float, # Clip radius > 0
-)->np.ndarray:  # Sum over rows of clip(gradient - origin) (d,)
-    "Sum of gradients clipped around `origin`; replacing one row moves it by at most `2*clip`"
-    r = beta @ X - y
-    norm = np.sqrt(np.maximum(r**2*np.einsum('ij,ij->j', X, X) - 2*r*(origin @ X) + origin @ origin, 0))
-    w = clip/np.maximum(norm, clip)
-    return X @ (w*r) - w.sum()*origin
-
-# %% ../nbs/02_algorithms.ipynb #63ff4c2d
-def _descend(blocks, B, y_B, beta, steps, lr, clip, clip_quantile, budget, rng, names):
-    n, share, path = sum(len(t) for _, t in blocks), budget.split(*[1]*steps)[0], [beta]
+    lr, path = lr or 1/np.linalg.eigvalsh(public.Sigma_B)[-1], [dope_start(public, B, y_B, start)]
+    with np.errstate(all='ignore'): blocks = [whiten_block(*b, nonfinite=nonfinite) for b in blocks_of(A, y)]
+    if not blocks or any(len(X) != public.d for X, _ in blocks): raise ValueError("there must be private rows, and private and public rows must have equally many columns")
+    n, share = sum(len(t) for _, t in blocks), budget.split(*[1]*steps)[0]
     for t in range(steps):
-        G = (B @ beta - y_B)[:, None]*B; o = G.mean(0)
+        G = (B @ path[-1] - y_B)[:, None]*B; o = G.mean(0)
         C = clip or max(float(np.quantile(np.linalg.norm(G - o, axis=1), clip_quantile)), 1e-12)
-        total = sum(clipped_gradients(X, s, beta, o, C) for X, s in blocks)
-        grad = o + gaussian_mechanism(total/n, 2*C/n, budget.spend(share, f'step {t + 1}'), rng)
-        beta = beta - lr*grad; path.append(beta)
-    return Fit(beta, budget.spent, 'DOPE-GD', None, names, np.array(path))
+        total = sum(clipped_gradients(X, s, path[-1], o, C) for X, s in blocks)
+        path.append(path[-1] - lr*(o + gaussian_mechanism(total/n, 2*C/n, budget.spend(share, f'step {t + 1}'), rng)))
+        if not np.abs(path[-1]).max() < 1e100: raise ValueError("the descent diverged: lower lr")
+    return Fit(path[-1], budget.spent, 'DOPE-GD', None, names or public.names, np.array(path))
 
 # %% ../nbs/02_algorithms.ipynb #74acc2d9
 def gaussian_moments(

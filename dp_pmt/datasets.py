@@ -6,7 +6,7 @@
 __all__ = ['DESIGNS', 'BETA_NORM', 'SOURCES', 'spectrum', 'Sample', 'gaussian_model', 'data_file', 'snapshot', 'fetch_uci',
            'standardize', 'load_ccpp', 'load_white_wine']
 
-# %% ../nbs/04_datasets.ipynb #cb3b0879
+# %% ../nbs/04_datasets.ipynb #42a906a6
 import math
 from importlib.resources import files
 from typing import NamedTuple
@@ -18,7 +18,7 @@ from fastcore.basics import AttrDict
 from .preconditioning import as_matrix
 from .privacy import check_positive
 
-# %% ../nbs/04_datasets.ipynb #0bdb3980
+# %% ../nbs/04_datasets.ipynb #1d212f06
 def spectrum(
     d:int,                  # Number of eigenvalues ≥ 1
     kappa:float,            # Largest over smallest ≥ 1
@@ -30,7 +30,7 @@ def spectrum(
     lam = (np.geomspace if shape == 'geometric' else np.linspace)(1/kappa, 1, d)
     return np.ones(1) if d == 1 else lam
 
-# %% ../nbs/04_datasets.ipynb #8697304e
+# %% ../nbs/04_datasets.ipynb #0c955425
 DESIGNS = { # unit-variance entries: label -> (rng, shape) -> array
     'gaussian':   lambda rng, size: rng.standard_normal(size),
     'uniform':    lambda rng, size: rng.uniform(-math.sqrt(3), math.sqrt(3), size), # sub-Gaussian, lighter tails
@@ -38,7 +38,7 @@ DESIGNS = { # unit-variance entries: label -> (rng, shape) -> array
     'student':    lambda rng, size: rng.standard_t(5, size)*math.sqrt(3/5),         # heavier: not sub-Gaussian
 }
 
-# %% ../nbs/04_datasets.ipynb #a01abc58
+# %% ../nbs/04_datasets.ipynb #97c0171a
 class Sample(NamedTuple):
     "Private rows, public rows and the truth"
     A:np.ndarray    # Private rows (n_A, d)
@@ -47,7 +47,7 @@ class Sample(NamedTuple):
     y_B:np.ndarray  # Public responses (n_B,)
     beta:np.ndarray # Coefficients (d,): the truth, or what stands for it
 
-# %% ../nbs/04_datasets.ipynb #44ec04e5
+# %% ../nbs/04_datasets.ipynb #eddaca76
 BETA_NORM = 4.1879 # the paper's
 
 def gaussian_model(
@@ -72,7 +72,7 @@ def gaussian_model(
     y = X @ beta + noise*rng.standard_normal(n_B + n_A)
     return Sample(X[n_B:], y[n_B:], X[:n_B], y[:n_B], beta)
 
-# %% ../nbs/04_datasets.ipynb #35396db3
+# %% ../nbs/04_datasets.ipynb #893666bd
 SOURCES = { # UCI id, snapshot, target, rows to keep
     'ccpp':       AttrDict(id=294, file='ccpp.csv.gz', target='PE', where=None),
     'white_wine': AttrDict(id=186, file='white_wine.csv.gz', target='quality', where=('color', 'white')),
@@ -84,7 +84,7 @@ def data_file(
     "A data file that the package carries"
     return files('dp_pmt')/'data'/name
 
-# %% ../nbs/04_datasets.ipynb #4a6e457b
+# %% ../nbs/04_datasets.ipynb #b8319a76
 def snapshot(
     name:str, # `'ccpp'` or `'white_wine'`
 )->pd.DataFrame: # Raw rows, the target last
@@ -92,7 +92,7 @@ def snapshot(
     if name not in SOURCES: raise ValueError(f"name must be one of {list(SOURCES)}, got {name!r}")
     with data_file(SOURCES[name].file).open('rb') as f: return pd.read_csv(f, compression='gzip').astype(float)
 
-# %% ../nbs/04_datasets.ipynb #12a7016c
+# %% ../nbs/04_datasets.ipynb #ccc2357a
 def fetch_uci(
     name:str, # `'ccpp'` or `'white_wine'`
 )->pd.DataFrame:  # Raw rows, equal to `snapshot(name)`
@@ -108,7 +108,7 @@ def fetch_uci(
         raise ValueError(f"UCI data set {s.id} is not the one the paper used: its rows differ from the snapshot's")
     return want
 
-# %% ../nbs/04_datasets.ipynb #cde5d890
+# %% ../nbs/04_datasets.ipynb #e898b135
 def standardize(
     X, # Array (n, ...) without constant columns
 )->np.ndarray:
@@ -116,7 +116,7 @@ def standardize(
     X = np.asarray(X, float)
     return (X - X.mean(0))/X.std(0)
 
-# %% ../nbs/04_datasets.ipynb #8166188b
+# %% ../nbs/04_datasets.ipynb #811044f1
 def _load(name, source, as_frame, keep=lambda X: slice(None)):
     if source not in ('snapshot', 'uci'): raise ValueError(f"source must be 'snapshot' or 'uci', got {source!r}")
     data = (snapshot if source == 'snapshot' else fetch_uci)(name)
@@ -125,7 +125,7 @@ def _load(name, source, as_frame, keep=lambda X: slice(None)):
     Z, t = standardize(X.to_numpy()[k]), standardize(y.to_numpy()[k])
     return (pd.DataFrame(Z, columns=X.columns), pd.Series(t, name=y.name)) if as_frame else (Z, t)
 
-# %% ../nbs/04_datasets.ipynb #d63ef038
+# %% ../nbs/04_datasets.ipynb #30a8c70d
 def load_ccpp(
     source:str='snapshot',  # `'snapshot'`, or `'uci'` for the download
     as_frame:bool=False,    # With column names?
@@ -133,7 +133,7 @@ def load_ccpp(
     "Combined Cycle Power Plant, standardized as in the paper"
     return _load('ccpp', source, as_frame)
 
-# %% ../nbs/04_datasets.ipynb #4443a826
+# %% ../nbs/04_datasets.ipynb #5343e34f
 def load_white_wine(
     source:str='snapshot',  # `'snapshot'`, or `'uci'` for the download
     as_frame:bool=False,    # With column names?

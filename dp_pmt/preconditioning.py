@@ -4,11 +4,12 @@
 
 # %% auto #0
 __all__ = ['as_matrix', 'second_moment', 'geometry', 'PublicMoment', 'spectral_bounds', 'radius_A', 'radius_y', 'clip_rows',
-           'blocks_of', 'whiten_block', 'Moments']
+           'blocks_of', 'whiten_block', 'check_pass', 'Moments']
 
 # %% ../nbs/01_preconditioning.ipynb #abc9db12
 import math
 from dataclasses import dataclass
+from numbers import Real
 
 import numpy as np
 from fastcore.basics import AttrDict
@@ -19,11 +20,12 @@ from .privacy import check_fraction, check_positive
 def _shape_of(X, name, ndim):
     "`(X, n)` with `X` sliceable by rows, after checking its dimensions and its type, not its values"
     if not hasattr(X, 'iloc'):
-        try: X = np.asarray(X)
-        except ValueError: raise ValueError(f"{name} must be rectangular: its rows differ in length") from None
+        try: X = np.ma.filled(X.astype(float), math.nan) if isinstance(X, np.ma.MaskedArray) else np.asarray(X) # masked means missing
+        except ValueError: raise ValueError(f"{name} must be rectangular and hold numbers only") from None
+        if X.ndim == 0: raise ValueError(f"{name} must be an array, a frame or nested lists")
     if ndim == 1 and len(X.shape) == 2 and X.shape[1] == 1: X = X.iloc[:, 0] if hasattr(X, 'iloc') else X[:, 0]
     kinds = {t.kind for t in (X.dtypes if hasattr(X, 'columns') else [X.dtype])}
-    if len(X.shape) != ndim: raise ValueError(f"{name} must have {ndim} dimension{'s'*(ndim > 1)}, got {len(X.shape)}; one column is X[:, None]")
+    if len(X.shape) != ndim: raise ValueError(f"{name} must have {ndim} dimension{'s'*(ndim > 1)}, got {len(X.shape)}" + "; one column is X[:, None]"*(ndim > len(X.shape)))
     if not kinds <= set('biuf'): raise ValueError(f"{name} must hold real numbers only, not text, objects, dates or complex numbers")
     if 0 in X.shape: raise ValueError(f"{name} must have at least one row and one column, got shape {tuple(X.shape)}")
     return X, X.shape[0]
@@ -74,7 +76,7 @@ class PublicMoment:
         if self.n < self.d: raise ValueError(f"need at least as many public rows as columns, got n_B={self.n} < d={self.d}: add public rows or drop columns")
         self.Sigma_B, self.sigma_yB = second_moment(B), math.sqrt(y_B @ y_B/self.n)
         w, V = np.linalg.eigh(self.Sigma_B)
-        if not w[0] > self.d*np.finfo(float).eps*w[-1]: raise ValueError("the public second moment is singular: drop collinear or constant-zero columns, or add public rows")
+        if not w[0] > self.d*np.finfo(float).eps*w[-1]: raise ValueError("the public second moment is singular: drop collinear or all-zero columns, add public rows, or rescale columns of very different size")
         if not self.sigma_yB > 0: raise ValueError("the public responses are all zero: their scale is needed")
         self.inv_sqrt = (V/np.sqrt(w)) @ V.T
 
@@ -120,7 +122,7 @@ def radius_y(
     eta:float, # Failure probability, 0 < η < 1
 )->float:
     "The paper's clipping radius for scaled responses"
-    return math.sqrt(1 + math.log(2*check_positive('n', n)/check_fraction('eta', eta)))
+    return math.sqrt(1 + math.log(2*check_positive('n', n)) - math.log(check_fraction('eta', eta)))
 
 # %% ../nbs/01_preconditioning.ipynb #38e9c80f
 def clip_rows(
@@ -134,21 +136,24 @@ def clip_rows(
     norm = np.linalg.norm(X/top, axis=1, keepdims=True)
     return np.where(norm > r/top, X/top*(r/np.maximum(norm, 1e-300)), X)
 
-# %% ../nbs/01_preconditioning.ipynb #e56a0883
+# %% ../nbs/01_preconditioning.ipynb #af105ca9
 def blocks_of(
     A,        # Rows (n, d): array, memory map, frame or lists; or, if `y` is None, an iterable of pairs (A_i, y_i)
     y=None,   # Responses (n,)
 ):            # Yields float64 pairs (A_i, y_i) of about a megabyte
     "The rows in cache-sized blocks, from whatever holds them"
     if y is None:
-        for pair in A: yield from blocks_of(*pair)
+        if hasattr(A, 'dtype') or hasattr(A, 'iloc') or isinstance(A, (str, dict)): raise ValueError("give the responses y, or an iterable of pairs (A_i, y_i)")
+        for pair in A:
+            if not (isinstance(pair, (tuple, list)) and len(pair) == 2 and pair[1] is not None): raise ValueError("a stream must yield pairs (A_i, y_i)")
+            yield from blocks_of(*pair)
         return
     (A, n), (y, n_y) = _shape_of(A, 'A', 2), _shape_of(y, 'y', 1)
     if n != n_y: raise ValueError(f"A and y must have equally many rows, got {n} and {n_y}")
     rows, cut_A, cut_y = max(1, 2**17//A.shape[1]), getattr(A, 'iloc', A), getattr(y, 'iloc', y)
     for i in range(0, n, rows): yield _floats(cut_A[i:i+rows]), _floats(cut_y[i:i+rows])
 
-# %% ../nbs/01_preconditioning.ipynb #af105ca9
+# %% ../nbs/01_preconditioning.ipynb #df25c0df
 def whiten_block(
     A,                     # Rows (m, d) of one block
     y,                     # Responses (m,)
@@ -161,14 +166,25 @@ def whiten_block(
     Z, t = (A.T, y) if public is None else (public.inv_sqrt @ A.T, y/public.sigma_yB)
     q = np.einsum('ij,ij->j', Z, Z)
     if not (q.max() < 1e300 and max(t.max(), -t.min()) < 1e150): # NaN fails every comparison
-        if nonfinite != 'zero': raise ValueError("private rows must be finite, with entries below 1e150 (also after whitening): clean or rescale them beforehand, or pass nonfinite='zero' to count such rows as zeros")
+        if nonfinite != 'zero': raise ValueError("rows must be finite, with entries below 1e150 (also after whitening): clean or rescale them beforehand; private estimators take nonfinite='zero' to count such rows as zeros")
         good = (q < 1e300) & (np.abs(t) < 1e150)
         Z, t, q = np.where(good, Z, 0), np.where(good, t, 0), np.where(good, q, 0)
-    if q.max() > r_A**2: Z = Z*(r_A/np.maximum(np.sqrt(q), r_A))
+    if q.max() > r_A*r_A: Z = Z*(r_A/np.maximum(np.sqrt(q), r_A))
     return Z, np.clip(t, -r_y, r_y)
 
-# %% ../nbs/01_preconditioning.ipynb #df25c0df
-@dataclass
+# %% ../nbs/01_preconditioning.ipynb #d0f62453
+def check_pass(
+    r_A:float,     # Clipping radius for rows, > 0, perhaps infinite
+    r_y:float,     # Clipping radius for responses, > 0, perhaps infinite
+    nonfinite:str, # `'error'` or `'zero'`
+):
+    "Refuse parameters that would switch the clip off unseen"
+    for name, r in (('r_A', r_A), ('r_y', r_y)):
+        if not (isinstance(r, Real) and r > 0): raise ValueError(f"{name} must be above 0, got {r!r}")
+    if nonfinite not in ('error', 'zero'): raise ValueError(f"nonfinite must be 'error' or 'zero', got {nonfinite!r}")
+
+# %% ../nbs/01_preconditioning.ipynb #4b8f35b7
+@dataclass(eq=False)
 class Moments:
     "Sums over whitened, clipped rows; `+` merges. Not private: add noise before anything leaves"
     n:int          # Number of rows
@@ -186,7 +202,7 @@ class Moments:
         nonfinite:str='error', # What to do with rows that are not finite: `'error'` or `'zero'`
     )->'Moments':
         "One streaming pass: whiten, clip, sum"
-        if nonfinite not in ('error', 'zero'): raise ValueError(f"nonfinite must be 'error' or 'zero', got {nonfinite!r}")
+        check_pass(r_A, r_y, nonfinite)
         total = None
         with np.errstate(all='ignore'):
             for block in blocks_of(A, y):

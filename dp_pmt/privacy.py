@@ -9,6 +9,7 @@ __all__ = ['check_positive', 'check_fraction', 'PrivacyLeakWarning', 'largest_ch
 
 # %% ../nbs/00_privacy.ipynb #f6be0576
 import math
+import sys
 from numbers import Real
 
 import numpy as np
@@ -21,7 +22,7 @@ def check_positive(
     x:float,  # The value given
 )->float:     # `x` as a float
     "`x` if it is a finite number above 0, else a `ValueError` that names the rule"
-    if not (isinstance(x, Real) and 0 < x < math.inf):
+    if not (isinstance(x, Real) and 0 < x <= sys.float_info.max):
         raise ValueError(f"{name} must be a finite number above 0, got {x!r}")
     return float(x)
 
@@ -57,6 +58,7 @@ def renyi_gaussian(
     sigma:float, # Common standard deviation > 0
 )->float:        # Rényi divergence of that order
     "Rényi divergence between `N(shift, sigma² I)` and `N(0, sigma² I)`; at most `rho*alpha` is `rho`-zCDP"
+    if not alpha > 1: raise ValueError(f"alpha must be above 1, got {alpha!r}")
     return alpha*shift**2/(2*check_positive('sigma', sigma)**2)
 
 # %% ../nbs/00_privacy.ipynb #3d24c1db
@@ -87,6 +89,7 @@ def symmetric_noise(
 )->np.ndarray:           # Symmetric (d, d) Gaussian noise
     "Noise of the `rho`-zCDP release of a symmetric matrix with Frobenius sensitivity `sigma*sqrt(2*rho)`"
     if ensemble not in ('iid', 'isometric'): raise ValueError(f"ensemble must be 'iid' or 'isometric', got {ensemble!r}")
+    sigma = check_positive('sigma', sigma)
     off = sigma if ensemble == 'iid' else sigma/math.sqrt(2)
     Z = np.triu(np.random.default_rng(rng).standard_normal((d, d)))
     return off*(np.triu(Z, 1) + np.triu(Z, 1).T) + sigma*np.diag(np.diag(Z))
@@ -97,10 +100,10 @@ def zcdp_to_eps(
     delta:float, # 0 < δ < 1
 )->float:        # ε ≥ 0
     "Smallest ε such that every `rho`-zCDP algorithm is (ε,δ)-DP by the best Rényi order (CKS 2020, Prop. 12)"
-    rho, log_delta = check_positive('rho', rho), math.log(check_fraction('delta', delta))
+    rho, log_delta = max(check_positive('rho', rho), 1e-250), math.log(check_fraction('delta', delta)) # below, exp overflows
     f = lambda s: rho*math.exp(2*s) + math.log1p(math.exp(s)) + log_delta # s = log t
-    lo, hi = min(math.sqrt(-log_delta/rho)/2, -log_delta/4), math.sqrt(-log_delta/rho)
-    t = math.exp(brentq(f, math.log(lo), math.log(hi), xtol=1e-14))
+    lo, hi = min(math.sqrt(-log_delta/rho)/2, -log_delta/4), 1.001*math.sqrt(-log_delta/rho)
+    t = math.exp(brentq(f, math.log(lo), math.log(hi), xtol=1e-10)) # a minimum: errors of t count twice
     return max(0., rho*(1 + t) - math.log1p(1/t) - (log_delta + math.log1p(t))/t)
 
 # %% ../nbs/00_privacy.ipynb #be85409f
@@ -112,7 +115,7 @@ def gaussian_log_delta(
 )->float:      # log δ
     "log of the exact δ at `eps` of Gaussian mechanisms that total `rho` (Balle and Wang 2018)"
     mu = math.sqrt(2*rho)
-    u, v = eps/mu - mu/2, eps/mu + mu/2
+    u, v = (eps - rho)/mu, (eps + rho)/mu
     log_phi = -u*u/2 - math.log(2*math.pi)/2
     if mu < 1e-5: return log_phi + math.log(max(mu*(1 - (u + v)/2*_mills((u + v)/2)), 5e-324)) # m' = xm - 1
     if u > -1: return log_phi + math.log(max(_mills(u) - _mills(v), 5e-324))
@@ -138,8 +141,11 @@ def eps_to_rho(
     if not (isinstance(eps, Real) and 0 <= eps < math.inf): raise ValueError(f"eps must be a finite number, at least 0, got {eps!r}")
     log_delta = math.log(check_fraction('delta', delta))
     f = lambda s: gaussian_log_delta(math.exp(s), eps) - log_delta # s = log rho
-    if f(-600.) > 0: raise ValueError(f"no rho above 1e-260 is ({eps!r}, {delta!r})-DP: allow a larger eps or delta")
-    rho = math.exp(brentq(f, -600., math.log(eps + 40 - 2*log_delta), xtol=1e-14))
+    lo = hi = math.log(1 + eps)
+    while f(lo) > 0 and lo > -600: lo -= 2
+    while f(hi) < 0 and hi < 600: hi += 2
+    if not f(lo) <= 0 <= f(hi): raise ValueError(f"no rho from 1e-260 to 1e260 is just ({eps!r}, {delta!r})-DP")
+    rho = math.exp(brentq(f, lo, hi, xtol=1e-14)) if lo < hi else math.exp(lo)
     while gaussian_eps(rho, delta) > eps: rho *= 1 - 1e-13
     return rho
 
