@@ -130,7 +130,7 @@ def bound_factors(
     Sigma_B_inv_norm:float, # One over the smallest eigenvalue of the public moment
     C:float=1.,             # Constant of L and δ
 )->AttrDict:                # `rate`, `scale`, `concentration`, `geometry`
-    "The four factors of the error bound (remark to Theorem 1)"
+    "The four factors of the error bound (Remark 3)"
     delta, L = delta_A(n_A, d, eta, C), spectral_bounds(n_B, d, eta, C)[0]
     return AttrDict(rate=d**1.5/(math.sqrt(check_positive('rho_1', rho_1))*n_A), scale=beta_norm*Sigma_norm*Sigma_B_inv_norm,
                     concentration=(1 + delta)**2/(1 - delta)**4 if delta < 1 else math.inf, geometry=Gamma(n_A, eta)/L**2)
