@@ -118,6 +118,10 @@ class PrivateRows:
         if y is None and iter(A) is A: raise ValueError("dp_anchored reads the rows several times: give a list of blocks or another re-iterable, not a one-shot iterator")
         self.A, self.y, self.intercept, self.nonfinite = A, y, intercept, nonfinite
 
+    def again(self)->None:
+        "Raise if a source that was read once has nothing left"
+        if next(iter(blocks_of(self.A, self.y)), None) is None: raise ValueError("the rows can be read only once: give a list of blocks or another re-iterable")
+
     def seen_from(self,
         at:Anchor,         # Coordinates, coefficients and unit
         first:bool=False,  # Refuse rows that are not finite?
@@ -145,11 +149,12 @@ def joint_moments(
     C:float,          # Score bound > 0
 )->tuple:             # M/R² (k, k) and t/C (k,). Not private
     "Weighted moments of the residual problem, in one pass; replacing a row moves them by at most `SENS`"
+    if not (1e-3 <= R <= 1e120 and 1e-4 <= C <= 1e120): raise ValueError(f"R must lie between 1e-3 and 1e120 and C between 1e-4 and 1e120, got {R!r} and {C!r}") # elsewhere floats underflow
     k = at.W.shape[1]; M, t = np.zeros((k, k)), np.zeros(k)
     for a, q, r in rows.seen_from(at):
         w = np.minimum(np.minimum(1, (R/q)**2), C/(q*np.abs(r)))
         M += (a*w) @ a.T; t += a @ (w*r)
-    return M/R**2, t/C
+    return (M + M.T)/(2*R*R), t/C # symmetric to the last bit: noise that is symmetric would not hide the difference
 
 # %% ../nbs/10_anchored.ipynb #2a32f64a
 def joint_release(
@@ -289,7 +294,8 @@ def step_weights(
     rho:float, # Total budget > 0
 )->list:       # Weights of the steps, first to last; empty if rho can't see
     "1, GROWTH, GROWTH², ...: one more step each time rho grows by GROWTH, at most STEPS"
-    return [GROWTH**k for k in range(int(np.clip(1 + math.floor(math.log(rho/rho_see(n, d))/math.log(GROWTH)), 0, STEPS)))]
+    if rho < rho_see(n, d): return []
+    return [GROWTH**k for k in range(min(STEPS, 1 + math.floor(math.log(rho/rho_see(n, d))/math.log(GROWTH))))]
 
 # %% ../nbs/10_anchored.ipynb #f0f2f746
 def typical_size(
@@ -331,7 +337,7 @@ def newton_step(
     M, t, edge = R*R*M, C*t, R*R*sigma*math.sqrt(2*k)
     after, g, seen = update(at, M, t, edge, (C*sigma)**2 + bias2/k)
     record = AttrDict(rho=rho, R=R, C=float(C), inflation=g, seen=seen, directions=k, bias=math.sqrt(bias2/k)/(C*sigma),
-                      clipped=float(np.clip(counts[OCTAVES > math.log2(C)].sum()/n, 0, 1)))
+                      clipped=float(np.clip(counts[(OCTAVES > math.log2(C)) & (counts > 2*rho_h**-.5)].sum()/n, 0, 1)))
     return after.turn(*rewhitening(M, n, edge)), record
 
 # %% ../nbs/10_anchored.ipynb #bb7a8f57
@@ -346,11 +352,12 @@ def dp_anchored(
     nonfinite:str='error',  # Private rows that are not finite: `'error'`, or `'zero'` to count them as zeros
     warn:bool=True,         # Warn of what the diagnosis finds?
 )->'AnchoredFit':
-    "Private Newton steps from the public fit, `rho`-zCDP under replace-one whatever the rows"
+    "Private Newton steps from the public fit, `rho`-zCDP under replace-one; with `nonfinite='zero'` whatever the rows"
     budget, rng, names = Budget(rho), np.random.default_rng(rng), names_of(A) or names_of(B)
     check_names(names, B, 'A', 'B')
     at, rows = _public(B, y_B, intercept), PrivateRows(A, y, intercept, nonfinite)
     counts = size_histogram(rows, at); n, k = int(counts.sum()), at.W.shape[1]
+    rows.again()
     weights, sizes, steps, path = step_weights(n, k, rho), None, [], [at.beta]
     if weights:
         sizes = gaussian_mechanism(counts, math.sqrt(2), budget.spend(UNITS*rho, 'row sizes'), rng), (UNITS*rho)**-.5
@@ -363,7 +370,8 @@ def dp_anchored(
         path.append(at.beta)
     at = replace(at, beta=least_norm(at))
     b, b0 = (at.beta[:-1], float(at.beta[-1])) if intercept else (at.beta, 0.)
-    fit = AnchoredFit(b, budget.spent, 'anchored', None, names, np.array(path), '', b0, intercept, budget, steps, sizes, (n, k))
+    fit = AnchoredFit(b, budget.rho if weights else 0., 'anchored', names=names, path=np.array(path), intercept=b0, has_intercept=intercept,
+                      budget=budget, steps=steps, sizes=sizes, shape=(n, k))
     for text in (fit.advice() if warn else []): warnings.warn(text, AnchorWarning, stacklevel=2)
     return fit
 
@@ -374,6 +382,7 @@ def _public(B, y_B, intercept):
     if len(B) != len(y_B): raise ValueError(f"B and y_B must have equally many rows, got {len(B)} and {len(y_B)}")
     if len(B) < 2: raise ValueError(f"need at least two public rows, got {len(B)}")
     if max(np.abs(B).max(), np.abs(y_B).max()) > 1e60: raise ValueError("public rows must be finite, with entries below 1e60")
+    if not np.abs(B).max() > 1e-60: raise ValueError("the public rows are all zero: they show no scale")
     return public_anchor(np.c_[B, np.ones(len(B))] if intercept else B, y_B)
 
 def least_norm(
@@ -396,7 +405,7 @@ class AnchoredFit(Fit):
     shape:tuple=None             # n, and the number of directions
 
     @property
-    def coef(self)->dict: return {**super().coef, **({'intercept': self.intercept} if self.has_intercept else {})}
+    def coef(self)->dict: return {**super().coef, **({'(intercept)': self.intercept} if self.has_intercept else {})}
 
     def predict(self, X)->np.ndarray: return super().predict(X) + self.intercept
 
@@ -411,8 +420,8 @@ class AnchoredFit(Fit):
         if not last: return [f"rho = {self.budget.rho:g} can't see {k} directions in {n} rows: this is the public fit, {'nothing' if not self.rho else f'rho = {self.rho:g}'} was spent. About rho = {rho_see(n, k):.2g} would be the least to help"]
         size, heavy, g, out = typical_size(*self.sizes), outsized(*self.sizes, last.R), max(s.inflation for s in self.steps), []
         if not 1/8 <= size <= 8: out.append(f"private rows are about {max(size, 1/size):.0f} times {'larger' if size > 1 else 'smaller'} than the public ones let expect: are the units the same?")
-        if g >= 16: out.append(f"the public rows are not representative: the private ones disagree with their fit by about {math.sqrt(g):.0f} times its standard error. They were outvoted here, but don't rely on them elsewhere")
+        if g >= 16: out.append(f"the public rows are not representative: the private ones disagree with their fit by about {math.sqrt(g):.0f} times its standard error. " + ("They were outvoted here, but don't rely on them elsewhere" if last.inflation < 16 else "The steps have not settled: check units, or spend more rho"))
         if heavy > .2: out.append(f"a few outsized rows hold about {heavy:.0%} of the rows' squared size and were weighted down: least squares would follow them, this fit follows the bulk. Transform skewed columns (log, ranks), or spend more rho")
-        if last.clipped > .1: out.append(f"about {last.clipped:.0%} of the residuals were clipped in the last step: the fit leans towards the median. Transform the response, or spend more rho")
+        if last.clipped > .2: out.append(f"about {last.clipped:.0%} of the residuals were clipped in the last step: the fit leans towards the median. Transform the response, or spend more rho")
         if last.seen < k: out.append(f"{k - last.seen} of {k} directions stayed below the noise: there the public fit stands. Drop nearly collinear columns, or spend more rho")
         return out
