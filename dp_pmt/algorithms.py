@@ -148,7 +148,7 @@ def privatize(
     rng = np.random.default_rng(rng)
     sigma1, sigma2 = gaussian_sigma(sens_AA/m.n, rho_1), gaussian_sigma(sens_Ay/m.n, rho_2)
     budget.spend(rho_1, 'second moment'); budget.spend(rho_2, 'cross moment')
-    Sigma = m.AA/m.n + symmetric_noise(len(m.AA), sigma1, rng, ensemble)
+    Sigma = (m.AA + m.AA.T)/(2*m.n) + symmetric_noise(len(m.AA), sigma1, rng, ensemble) # symmetric noise hides symmetric sums only
     return Release(Sigma, m.Ay/m.n + sigma2*rng.standard_normal(len(m.Ay)), m.n, budget.spent, sigma1, sigma2, ensemble, public, budget, private)
 
 # %% ../nbs/02_algorithms.ipynb #7849a037
