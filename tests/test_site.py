@@ -111,9 +111,11 @@ def test_demos(browser, url, page):
         for slider in sliders:
             handle, track = slider.find_element('css selector', '.noUi-handle'), slider.find_element('css selector', '.noUi-target')
             browser.execute_script("arguments[0].scrollIntoView({block: 'center'})", demo)
-            for move in (lambda: handle.send_keys(Keys.ARROW_LEFT), lambda: handle.send_keys(Keys.ARROW_RIGHT),
-                         lambda: ActionChains(browser).drag_and_drop_by_offset(handle, -track.size['width'], 0).perform(),
-                         lambda: ActionChains(browser).move_to_element_with_offset(track, track.size['width']//2 - 2, 0).click().perform()):
+            away = 1 if handle.get_attribute('aria-valuenow') == handle.get_attribute('aria-valuemin') else -1 # from the left end only the right is left
+            keys = (Keys.ARROW_LEFT, Keys.ARROW_RIGHT)[::-away]
+            for move in (lambda: handle.send_keys(keys[0]), lambda: handle.send_keys(keys[1]),
+                         lambda: ActionChains(browser).drag_and_drop_by_offset(handle, away*track.size['width'], 0).perform(),
+                         lambda: ActionChains(browser).move_to_element_with_offset(track, -away*(track.size['width']//2 - 2), 0).click().perform()):
                 before, _ = picture(demo)
                 move()
                 wait(browser, lambda: picture(demo)[0] != before, 5)
