@@ -423,5 +423,5 @@ class AnchoredFit(Fit):
         if g >= 16: out.append(f"the public rows are not representative: the private ones disagree with their fit by about {math.sqrt(g):.0f} times its standard error. " + ("They were outvoted here, but don't rely on them elsewhere" if last.inflation < 16 else "The steps have not settled: check units, or spend more rho"))
         if heavy > .2: out.append(f"a few outsized rows hold about {heavy:.0%} of the rows' squared size and were weighted down: least squares would follow them, this fit follows the bulk. Transform skewed columns (log, ranks), or spend more rho")
         if last.clipped > .2: out.append(f"about {last.clipped:.0%} of the residuals were clipped in the last step: the fit leans towards the median. Transform the response, or spend more rho")
-        if last.seen < k: out.append(f"{k - last.seen} of {k} directions stayed below the noise: there the public fit stands. Drop nearly collinear columns, or spend more rho")
+        if (hidden := k - max(s.seen for s in self.steps)): out.append(f"{hidden} of {k} directions stayed below the noise: there the public fit stands. Drop nearly collinear columns, or spend more rho")
         return out
