@@ -11,12 +11,13 @@ __all__ = ['BINS_PER_OCTAVE', 'OCTAVES', 'STYLES', 'solve_symmetric', 'Release',
 import math
 import warnings
 from dataclasses import dataclass, field
+from functools import partial
 from html import escape
 
 import numpy as np
 from scipy.stats import wishart
 
-from .preconditioning import Moments, PublicMoment, as_matrix, blocks_of, check_pass, radius_A, radius_y, whiten_block, _shape_of
+from .preconditioning import Moments, PublicMoment, as_matrix, block_sum, check_pass, load_rows, radius_A, radius_y, rows_of, whiten_block, _shape_of
 from .privacy import Budget, PrivacyLeakWarning, check_fraction, check_positive, gaussian_eps, gaussian_mechanism, gaussian_sigma, symmetric_noise
 
 # %% ../nbs/02_algorithms.ipynb #8d4b53a5
@@ -119,7 +120,7 @@ def ols(
     y=None, # Responses (n,)
 )->Fit:
     "Ordinary least squares; where columns are collinear, least-norm in columns of equal size. NOT private"
-    m = Moments.of(A, y); s = np.sqrt(np.diag(m.AA)); s[s == 0] = 1 # equal sizes, or the products lose small columns
+    A, y = rows_of(A, y); m = Moments.of(A, y); s = np.sqrt(np.diag(m.AA)); s[s == 0] = 1 # equal sizes, or the products lose small columns
     return Fit(np.linalg.lstsq(m.AA/np.outer(s, s), m.Ay/s, rcond=None)[0]/s, math.inf, 'OLS', names=names_of(A), private=False)
 
 # %% ../nbs/02_algorithms.ipynb #0a3a36e7
@@ -128,7 +129,7 @@ def public_ols(
     y_B, # Public responses (n_B,)
 )->Fit:
     "Ordinary least squares on the public rows: no private row is touched"
-    fit = ols(B, y_B)
+    fit = ols(*load_rows(B, y_B))
     return Fit(fit.beta, 0., 'public OLS', names=fit.names)
 
 # %% ../nbs/02_algorithms.ipynb #17854240
@@ -159,6 +160,7 @@ def n_rows(
 )->int:
     "Number of private rows: counted in an array, promised by a stream"
     if n is not None and not (isinstance(n, (int, np.integer)) and n > 0): raise ValueError(f"n must be a whole number above 0, got {n!r}")
+    if y is None and n is None: n = getattr(A, 'n', None) # files and tables know theirs
     if y is None and n is None: raise ValueError("a stream of blocks needs n=, the number of its rows: the clipping radii depend on it")
     found = n if y is None else _shape_of(A, 'A', 2)[1]
     if n is not None and n != found: raise ValueError("n= must be the number of rows")
@@ -181,6 +183,7 @@ def dp_pmtolse(
     "The paper's Algorithm 1, `rho`-zCDP under replace-one (Theorem 1)"
     budget, rng = Budget(rho), np.random.default_rng(rng)
     split, _ = check_fraction('split', split), symmetric_noise(1, 1., 0, ensemble)
+    (A, y), (B, y_B) = rows_of(A, y), load_rows(B, y_B)
     public, names = PublicMoment(B, y_B), names_of(A)
     check_names(names, B, 'A', 'B')
     n = n_rows(A, y, n); r_A, r_y = radius_A(n, public.d, eta), radius_y(n, eta)
@@ -214,7 +217,7 @@ def dp_olse(
     if response_radius not in ('paper', 'scaled'): raise ValueError(f"response_radius must be 'paper' or 'scaled', got {response_radius!r}")
     budget, rng = Budget(rho), np.random.default_rng(rng)
     split, eta, _ = check_fraction('split', split), check_fraction('eta', eta), symmetric_noise(1, 1., 0, ensemble)
-    names = twice(A, y)
+    A, y = rows_of(A, y); names = twice(A, y)
     raw = Moments.of(A, y, nonfinite=nonfinite)
     warnings.warn("dp_olse sets its clipping radii and its noise from private moments without noise: it is not rho-zCDP. Use dp_ssp, or dp_pmtolse with public rows", PrivacyLeakWarning, stacklevel=2)
     log, s2 = math.log(2*raw.n) - math.log(eta), raw.yy/raw.n
@@ -232,15 +235,13 @@ def norm_histogram(
     nonfinite:str='error', # Private rows that are not finite: `'error'` or `'zero'`
 )->np.ndarray:             # Counts (2, bins): of row norms, and of absolute responses. Not private
     "Counts over geometric bins; replacing one row moves each of the two by at most √2"
-    bins, H = 2*OCTAVES*BINS_PER_OCTAVE, 0
-    with np.errstate(all='ignore'):
-        for block in blocks_of(A, y):
-            Z, t = whiten_block(*block, nonfinite=nonfinite)
-            logs = np.log2([np.sqrt(np.einsum('ij,ij->j', Z, Z)), np.abs(t)])
-            k = np.clip(np.floor((logs + OCTAVES)*BINS_PER_OCTAVE), 0, bins - 1).astype(int)
-            H = H + np.array([np.bincount(row, minlength=bins) for row in k])
-    if not np.size(H) > 1: raise ValueError("there are no private rows")
-    return H
+    return block_sum(partial(_bins, nonfinite=nonfinite), *rows_of(A, y))
+
+def _bins(A, y, nonfinite):
+    Z, t = whiten_block(A, y, nonfinite=nonfinite); bins = 2*OCTAVES*BINS_PER_OCTAVE
+    logs = np.log2([np.sqrt(np.einsum('ij,ij->j', Z, Z)), np.abs(t)])
+    k = np.clip(np.floor((logs + OCTAVES)*BINS_PER_OCTAVE), 0, bins - 1).astype(int)
+    return np.array([np.bincount(row, minlength=bins) for row in k])
 
 # %% ../nbs/02_algorithms.ipynb #7e8d04f7
 def private_radius(
@@ -267,7 +268,7 @@ def dp_ssp(
     "Sufficient statistics perturbation without public rows, `rho`-zCDP under replace-one: the baseline, repaired"
     budget, rng, split = Budget(rho), np.random.default_rng(rng), check_fraction('split', split)
     radii = {k: r if r is None else check_positive(k, r) for k, r in (('r_A', r_A), ('r_y', r_y))}
-    check_pass(math.inf, math.inf, nonfinite); names = twice(A, y)
+    check_pass(math.inf, math.inf, nonfinite); A, y = rows_of(A, y); names = twice(A, y)
     if None in radii.values():
         share = budget.split(1, 19)[0]
         for counts, (k, r) in zip(norm_histogram(A, y, nonfinite), radii.items()):
@@ -322,22 +323,28 @@ def dope_gd(
     nonfinite:str='error',  # Private rows that are not finite: `'error'` or `'zero'`
 )->Fit:
     "Full-batch DOPE-GD, `rho`-zCDP under replace-one; the iterates are in `path`"
+    (A, y), (B, y_B) = rows_of(A, y), load_rows(B, y_B)
     budget, rng, names = Budget(rho), np.random.default_rng(rng), twice(A, y)
     if not (isinstance(steps, (int, np.integer)) and steps >= 1): raise ValueError(f"steps must be a whole number, at least 1, got {steps!r}")
     for name, x in (('clip', clip), ('lr', lr)): x is None or check_positive(name, x)
     check_fraction('clip_quantile', clip_quantile); check_pass(math.inf, math.inf, nonfinite); check_names(names, B, 'A', 'B')
     public = PublicMoment(B, y_B); B, y_B = as_matrix(B, 'B'), as_matrix(y_B, 'y_B', ndim=1)
     lr, path = lr or 1/np.linalg.eigvalsh(public.Sigma_B)[-1], [dope_start(public, B, y_B, start)]
-    with np.errstate(all='ignore'): blocks = [whiten_block(*b, nonfinite=nonfinite) for b in blocks_of(A, y)]
-    if not blocks or any(len(X) != public.d for X, _ in blocks): raise ValueError("there must be private rows, and private and public rows must have equally many columns")
-    n, share = sum(len(t) for _, t in blocks), budget.split(*[1]*steps)[0]
+    n, share = int(block_sum(partial(_count, d=public.d, nonfinite=nonfinite), A, y)), budget.split(*[1]*steps)[0]
     for t in range(steps):
         G = (B @ path[-1] - y_B)[:, None]*B; o = G.mean(0)
         C = clip or max(float(np.quantile(np.linalg.norm(G - o, axis=1), clip_quantile)), 1e-12)
-        total = sum(clipped_gradients(X, s, path[-1], o, C) for X, s in blocks)
+        total = block_sum(partial(_gradients, beta=path[-1], origin=o, clip=C), A, y)
         path.append(path[-1] - lr*(o + gaussian_mechanism(total/n, 2*C/n, budget.spend(share, f'step {t + 1}'), rng)))
         if not np.abs(path[-1]).max() < 1e100: raise ValueError("the descent diverged: lower lr")
     return Fit(path[-1], budget.spent, 'DOPE-GD', None, names or public.names, np.array(path))
+
+def _count(A, y, d, nonfinite):
+    "Rows of one block, after its checks: the first pass"
+    if A.shape[1] != d: raise ValueError(f"private and public rows must have equally many columns, got {A.shape[1]} and {d}")
+    return len(whiten_block(A, y, nonfinite=nonfinite)[1])
+
+def _gradients(A, y, **at): return clipped_gradients(*whiten_block(A, y, nonfinite='zero'), **at) # what is refused was refused in the first pass
 
 # %% ../nbs/02_algorithms.ipynb #74acc2d9
 def gaussian_moments(

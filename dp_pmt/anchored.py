@@ -13,12 +13,13 @@ __all__ = ['STEPS', 'GROWTH', 'HIST', 'UNITS', 'MARGIN', 'LEAN', 'SENS', 'OCTAVE
 import math
 import warnings
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 import numpy as np
 from fastcore.basics import AttrDict
 
 from .algorithms import Fit, check_names, names_of
-from .preconditioning import as_matrix, blocks_of
+from .preconditioning import as_matrix, block_sum, blocks_of, load_rows, rows_of
 from .privacy import Budget, gaussian_mechanism, gaussian_sigma, symmetric_noise
 
 # %% ../nbs/10_anchored.ipynb #c31e9c36
@@ -115,6 +116,7 @@ class PrivateRows:
         nonfinite:str='error', # Rows that are not finite: `'error'` on the first pass, or `'zero'`
     ):
         if nonfinite not in ('error', 'zero'): raise ValueError(f"nonfinite must be 'error' or 'zero', got {nonfinite!r}")
+        A, y = rows_of(A, y)
         if y is None and iter(A) is A: raise ValueError("dp_anchored reads the rows several times: give a list of blocks or another re-iterable, not a one-shot iterator")
         self.A, self.y, self.intercept, self.nonfinite = A, y, intercept, nonfinite
 
@@ -122,26 +124,29 @@ class PrivateRows:
         "Raise if a source that was read once has nothing left"
         if next(iter(blocks_of(self.A, self.y)), None) is None: raise ValueError("the rows can be read only once: give a list of blocks or another re-iterable")
 
-    def seen_from(self,
-        at:Anchor,         # Coordinates, coefficients and unit
+    def sum(self,
+        f,                 # Function of whitened rows a (k, m), their norms q (m,) and residuals r (m,)
+        at:Anchor,         # From where they are seen
         first:bool=False,  # Refuse rows that are not finite?
-    ): # Yields a (k, m), their norms q (m,), residuals r (m,)
-        "Blocks of whitened rows and residuals; what overflows is zero"
-        V, j = np.vstack([at.W.T, at.beta/at.s]), int(self.intercept)
-        for A, y in blocks_of(self.A, self.y):
-            if A.shape[1] + j != V.shape[1]: raise ValueError(f"private and public rows must have equally many columns, got {A.shape[1]} and {V.shape[1] - j}")
-            Z = V[:, :A.shape[1]] @ A.T
-            if j: Z += V[:, -1:]
-            a, r = Z[:-1], y/at.s; r -= Z[-1]
-            q2 = np.einsum('ij,ij->j', a, a)
-            if not (q2.max() < 1e300 and max(r.max(), -r.min()) < 1e150): # NaN fails every comparison
-                if first and self.nonfinite == 'error': raise ValueError("private rows must be finite, with entries below 1e150 (also after whitening): clean or rescale them beforehand, or pass nonfinite='zero' to count such rows as zeros")
-                good = (q2 < 1e300) & (np.abs(r) < 1e150)
-                a, r, q2 = np.where(good, a, 0), np.where(good, r, 0), np.where(good, q2, 0)
-            yield a, np.sqrt(q2), r
+    ):
+        "Sum of `f` over the blocks as they are seen from `at`, in one pass"
+        return block_sum(partial(_seen, f=f, at=at, intercept=self.intercept, refuse=first and self.nonfinite == 'error'), self.A, self.y)
+
+def _seen(A, y, f, at, intercept, refuse):
+    "`f` of one block; a row that overflows counts as zeros"
+    V, d = np.vstack([at.W.T, at.beta/at.s]), A.shape[1]
+    if d + intercept != V.shape[1]: raise ValueError(f"private and public rows must have equally many columns, got {d} and {V.shape[1] - intercept}")
+    Z = V[:, :d] @ A.T
+    if intercept: Z += V[:, -1:]
+    a, r = Z[:-1], y/at.s; r -= Z[-1]
+    q2 = np.einsum('ij,ij->j', a, a)
+    if not (q2.max() < 1e300 and max(r.max(), -r.min()) < 1e150): # NaN fails every comparison
+        if refuse: raise ValueError("private rows must be finite, with entries below 1e150 (also after whitening): clean or rescale them beforehand, or pass nonfinite='zero' to count such rows as zeros")
+        good = (q2 < 1e300) & (np.abs(r) < 1e150)
+        a, r, q2 = np.where(good, a, 0), np.where(good, r, 0), np.where(good, q2, 0)
+    return f(a, np.sqrt(q2), r)
 
 # %% ../nbs/10_anchored.ipynb #38a15515
-@np.errstate(all='ignore')
 def joint_moments(
     rows:PrivateRows, # Private rows
     at:Anchor,        # Where the step stands
@@ -150,11 +155,12 @@ def joint_moments(
 )->tuple:             # M/R² (k, k) and t/C (k,). Not private
     "Weighted moments of the residual problem, in one pass; replacing a row moves them by at most `SENS`"
     if not (1e-3 <= R <= 1e120 and 1e-4 <= C <= 1e120): raise ValueError(f"R must lie between 1e-3 and 1e120 and C between 1e-4 and 1e120, got {R!r} and {C!r}") # elsewhere floats underflow
-    k = at.W.shape[1]; M, t = np.zeros((k, k)), np.zeros(k)
-    for a, q, r in rows.seen_from(at):
-        w = np.minimum(np.minimum(1, (R/q)**2), C/(q*np.abs(r)))
-        M += (a*w) @ a.T; t += a @ (w*r)
+    S = rows.sum(partial(_weighted, R=R, C=C), at); M, t = S[:-1], S[-1]
     return (M + M.T)/(2*R*R), t/C # symmetric to the last bit: noise that is symmetric would not hide the difference
+
+def _weighted(a, q, r, R, C):
+    w = np.minimum(np.minimum(1, (R/q)**2), C/(q*np.abs(r)))
+    return np.vstack([(a*w) @ a.T, a @ (w*r)])
 
 # %% ../nbs/10_anchored.ipynb #2a32f64a
 def joint_release(
@@ -185,25 +191,25 @@ def octaves(
     return np.bincount(e, minlength=len(OCTAVES))
 
 # %% ../nbs/10_anchored.ipynb #17dd337a
-@np.errstate(all='ignore')
 def size_histogram(
     rows:PrivateRows, # Private rows
     at:Anchor,        # Coordinates
 )->np.ndarray:        # Counts; their sum is n. Not private
     "Octave counts of the whitened norms; refuses rows that are not finite"
-    counts = sum((octaves(q) for _, q, _ in rows.seen_from(at, first=True)), np.zeros(len(OCTAVES)))
-    if not counts.sum(): raise ValueError("there are no private rows")
-    return counts
+    return rows.sum(_sizes, at, first=True)
+
+def _sizes(a, q, r): return octaves(q)
 
 # %% ../nbs/10_anchored.ipynb #d90c50e4
-@np.errstate(all='ignore')
 def score_histogram(
     rows:PrivateRows, # Private rows
     at:Anchor,        # Where the step stands
     R:float,          # Row bound > 0
 )->np.ndarray:        # Counts. Not private
     "Octave counts of the score norms that `joint_moments` will clip at C"
-    return sum((octaves(np.minimum(q, R*R/q)*np.abs(r)) for _, q, r in rows.seen_from(at)), np.zeros(len(OCTAVES)))
+    return rows.sum(partial(_scores, R=R), at)
+
+def _scores(a, q, r, R): return octaves(np.minimum(q, R*R/q)*np.abs(r))
 
 # %% ../nbs/10_anchored.ipynb #5522ad0d
 def clip_radius(
@@ -353,6 +359,7 @@ def dp_anchored(
     warn:bool=True,         # Warn of what the diagnosis finds?
 )->'AnchoredFit':
     "Private Newton steps from the public fit, `rho`-zCDP under replace-one; with `nonfinite='zero'` whatever the rows"
+    (A, y), (B, y_B) = rows_of(A, y), load_rows(B, y_B)
     budget, rng, names = Budget(rho), np.random.default_rng(rng), names_of(A) or names_of(B)
     check_names(names, B, 'A', 'B')
     at, rows = _public(B, y_B, intercept), PrivateRows(A, y, intercept, nonfinite)

@@ -64,7 +64,7 @@ def test_wheel_is_lean(copy):
     names = wheel.namelist()
     meta = wheel.read(next(n for n in names if n.endswith('METADATA'))).decode()
     needs = {re.split(r'[^\w.-]', r)[0].lower() for r in re.findall(r'^Requires-Dist: ([^;\n]+)$', meta, re.M)}
-    assert needs == {'numpy', 'scipy', 'pandas', 'matplotlib', 'ipywidgets', 'tqdm', 'fastcore', 'ucimlrepo'}
+    assert needs == {'numpy', 'scipy', 'pandas', 'matplotlib', 'ipywidgets', 'tqdm', 'threadpoolctl', 'fastcore', 'ucimlrepo'}
     data = {f'dp_pmt/{p.relative_to(root/"dp_pmt")}' for p in (root/'dp_pmt').rglob('*') if p.is_file() and '__pycache__' not in p.parts}
     assert data <= set(names)
 
