@@ -57,11 +57,11 @@ def rows_of(
     y=None,   # Responses, or the name of their column in `A`
 )->tuple:     # `(A, y)`, or `(source, None)`
     "The same rows as something that `blocks_of` or `block_sum` can read; reads none of them"
-    if isinstance(y, str) and hasattr(A, 'iloc'):
+    kind = type(A).__module__.split('.')[0]
+    if kind == 'pandas' and isinstance(y, str):
         if list(A.columns).count(y) != 1: raise ValueError("y must name one column of the rows")
         return A.drop(columns=y), A[y]
-    foreign = type(A).__module__.split('.')[0] in ('dask', 'duckdb', '_duckdb', 'polars', 'pyarrow')
-    if foreign or isinstance(A, (str, Path)) or isinstance(y, str):
+    if kind in ('dask', 'duckdb', '_duckdb', 'polars', 'pyarrow', 'pyspark') or isinstance(A, (str, Path)) or isinstance(y, str):
         from dp_pmt.scale import source
         return source(A, y), None
     return A, y
