@@ -182,8 +182,9 @@ class DaskRows(Source):
         else:
             if getattr(A, 'ndim', 0) != 2 or getattr(y, 'ndim', 0) != 1 or not hasattr(y, 'rechunk'): raise ValueError("a Dask array A must have 2 dimensions, and y must be a Dask array with 1")
             if not len(A) == len(y): raise ValueError("A and y must have equally many rows") # also when a length is unknown
-            A = A.rechunk({1: -1}); y = y.rechunk((A.chunks[0],))
-            self.parts, self._count = [delayed(lambda *p: p)(a, t) for a, t in zip(A.to_delayed().ravel(), y.to_delayed())], len(A)
+            import dask.array as da
+            Z = da.concatenate([A, y.rechunk((A.chunks[0],))[:, None]], axis=1).rechunk({1: -1}) # in one piece: what both are made from is made once
+            self.parts, self._count = [delayed(_split)(z) for z in Z.to_delayed().ravel()], len(A)
 
     def block_sum(self, f):
         "One task a partition, then a tree of sums; runs on the active client, if there is one"
@@ -204,6 +205,7 @@ class DaskRows(Source):
     def __repr__(self): return f"DaskRows in {len(self.parts)} partitions"
 
 def _cut(frame, columns, y): return frame[columns], frame[y]
+def _split(Z): return Z[:, :-1], Z[:, -1]
 
 def _part(f, rows): # BLAS threads and ours would fight over cores that Dask has given out
     return block_sum(f, *rows, threads=1) if len(rows[1]) else None
