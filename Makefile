@@ -6,14 +6,18 @@ BIN    := $(VENV)/bin
 export OPENBLAS_NUM_THREADS ?= 1
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: help test test-all notebooks readme docs docs-serve reproduce lint clean
+.PHONY: help test test-all notebooks readme docs docs-serve reproduce bench lint clean
 
 help: ## this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 
-$(VENV)/ready: settings.ini setup.py
+$(VENV)/lean: settings.ini setup.py
 	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 10) else "Python 3.10 or newer is needed; try make PYTHON=python3.12 ...")'
 	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install -q --disable-pip-version-check -e .
+	touch $@
+
+$(VENV)/ready: $(VENV)/lean
 	$(BIN)/python -m pip install -q --disable-pip-version-check -e '.[dev]'
 	$(BIN)/python -m pip install -q --disable-pip-version-check --no-deps --upgrade --target $(VENV)/fastcore2 'fastcore>=2'
 	touch $@
@@ -43,8 +47,11 @@ docs-serve: docs ## show the site on localhost
 
 # Variables for reproduce: TRIALS (default: the paper's), JOBS (default: one a core), SEED, ONLY (names with commas), OUT
 OUT ?= results
-reproduce: $(VENV)/ready ## the main job: every experiment of the paper into results/; TRIALS=20 for a quick look
+reproduce: $(VENV)/lean ## the main job: every experiment of the paper into results/; TRIALS=20 for a quick look
 	$(BIN)/dp_pmt_reproduce --out '$(OUT)' $(if $(TRIALS),--trials '$(TRIALS)') $(if $(JOBS),--jobs '$(JOBS)') $(if $(SEED),--seed '$(SEED)') $(if $(ONLY),--only '$(ONLY)')
+
+bench: $(VENV)/ready ## what a fit costs on this machine, side by side with other ways (about ten minutes; BENCH=--quick for one)
+	env -u OPENBLAS_NUM_THREADS -u OMP_NUM_THREADS $(BIN)/dp_pmt_bench $(BENCH)
 
 lint: $(VENV)/ready ## check the workflows: their schema, and with actionlint where it is installed
 	$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
