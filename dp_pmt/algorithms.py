@@ -104,7 +104,7 @@ def dp_pmtolse(
     n = n_rows(A, y, n); r_A, r_y = radius_A(n, public.d, eta), radius_y(n, eta)
     m = Moments.of(A, y, public, r_A, r_y, nonfinite)
     if m.n != n: raise ValueError("the stream held another number of rows than n=: nothing was released")
-    rel = privatize(m, 2*r_A**2, 2*r_A*r_y, *budget.split(split, 1 - split), budget, rng, ensemble, public)
+    rel = privatize(m, 2*r_A**2, 2*r_A*r_y, *budget.split(split, 1 - split), budget, rng, ensemble, public, names=names or public.names)
     return Fit(rel.solve(), rel.rho, 'DP-PMTOLSE' + ' (isometric)'*(ensemble == 'isometric'), rel, names or public.names)
 
 # %% ../nbs/02_algorithms.ipynb #10ed4732
@@ -138,7 +138,7 @@ def dp_olse(
     log, s2 = math.log(2*raw.n) - math.log(eta), raw.yy/raw.n
     r_A, r_y = math.sqrt(raw.AA.trace()/raw.n + len(raw.AA)*log), math.sqrt(s2 + log if response_radius == 'paper' else s2*(1 + log))
     r_y = max(r_y, 1e-300) # all responses zero
-    rel = privatize(Moments.of(A, y, None, r_A, r_y, nonfinite), 2*r_A**2, 2*r_A*r_y, *budget.split(split, 1 - split), budget, rng, ensemble, private=False)
+    rel = privatize(Moments.of(A, y, None, r_A, r_y, nonfinite), 2*r_A**2, 2*r_A*r_y, *budget.split(split, 1 - split), budget, rng, ensemble, private=False, names=names)
     return Fit(rel.solve(), rel.rho, 'DP-OLSE' + ' (scaled)'*(response_radius == 'scaled'), rel, names, private=False)
 
 # %% ../nbs/02_algorithms.ipynb #abbe85b7
@@ -190,7 +190,7 @@ def dp_ssp(
             if r is None: radii[k] = private_radius(counts, budget.spend(share, f'radius {k}'), rng)
     m = Moments.of(A, y, None, *radii.values(), nonfinite)
     r_A, r_y = radii.values()
-    rel = privatize(m, math.sqrt(2)*r_A*r_A, 2*r_A*r_y, *budget.split(split, 1 - split), budget, rng, 'isometric')
+    rel = privatize(m, math.sqrt(2)*r_A*r_A, 2*r_A*r_y, *budget.split(split, 1 - split), budget, rng, 'isometric', names=names)
     return Fit(rel.solve(), rel.rho, 'DP-SSP', rel, names)
 
 # %% ../nbs/02_algorithms.ipynb #e4ae00c9

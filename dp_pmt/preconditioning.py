@@ -96,7 +96,7 @@ def geometry(
 
 # %% ../nbs/01_preconditioning.ipynb #49bde0a8
 class PublicMoment:
-    "Public coordinates: `Sigma_B`, its inverse square root `inv_sqrt`, the response scale `sigma_yB`"
+    "Public coordinates: `Sigma_B`, its inverse square root `inv_sqrt`, the response scale `sigma_yB`; beside them the cross moment `cross_B`"
     def __init__(self,
         B,   # Public rows (n_B, d), n_B ≥ d, of full rank
         y_B, # Public responses (n_B,), not all zero, or the name of their column
@@ -107,7 +107,7 @@ class PublicMoment:
         self.n, self.d = B.shape
         if len(y_B) != self.n: raise ValueError(f"B and y_B must have equally many rows, got {self.n} and {len(y_B)}")
         if self.n < self.d: raise ValueError(f"need at least as many public rows as columns, got n_B={self.n} < d={self.d}: add public rows or drop columns")
-        self.Sigma_B, self.sigma_yB = second_moment(B), math.sqrt(y_B @ y_B/self.n)
+        self.Sigma_B, self.cross_B, self.sigma_yB = second_moment(B), B.T @ y_B/self.n, math.sqrt(y_B @ y_B/self.n)
         w, V = np.linalg.eigh(self.Sigma_B)
         if not w[0] > self.d*np.finfo(float).eps*w[-1]: raise ValueError("the public second moment is singular: drop collinear or all-zero columns, add public rows, or rescale columns of very different size")
         if not self.sigma_yB > 0: raise ValueError("the public responses are all zero: their scale is needed")
