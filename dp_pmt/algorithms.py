@@ -16,8 +16,8 @@ from html import escape
 import numpy as np
 from scipy.stats import wishart
 
-from .preconditioning import Moments, PublicMoment, as_matrix, blocks_of, check_pass, radius_A, radius_y, whiten_block, _shape_of
-from .privacy import Budget, PrivacyLeakWarning, check_fraction, check_positive, gaussian_eps, gaussian_mechanism, gaussian_sigma, symmetric_noise
+from .preconditioning import Moments, PublicMoment, as_matrix, blocks_of, check_pass, radius_A, radius_y, whiten_block, _names, _shape_of
+from .privacy import Budget, PrivacyLeakWarning, check_finite, check_fraction, check_positive, check_whole, gaussian_eps, gaussian_mechanism, gaussian_sigma, symmetric_noise
 
 # %% ../nbs/02_algorithms.ipynb #8d4b53a5
 def solve_symmetric(
@@ -60,6 +60,8 @@ class Fit:
     path:np.ndarray=field(default=None, repr=False) # Iterates (steps+1, d), where the method iterates
     private:bool=True       # Does the claim hold? False for `ols` and for Algorithm 2
 
+    def __post_init__(self): self.beta = check_finite('coefficients', self.beta, math.inf)
+
     @property
     def coef(self)->dict:
         "Coefficients by column name"
@@ -79,7 +81,7 @@ class Fit:
     )->str:
         "One line that says what was spent"
         if self.rho == 0: return "no private rows used"
-        if math.isinf(self.rho): return "NOT private"
+        if self.rho == math.inf: return "NOT private"
         claim = f"ρ = {self.rho:.6g} zCDP (replace-one), ε = {gaussian_eps(self.rho, delta):.4g} at δ = {delta:g}"
         return claim if self.private else f"NOT private: claims {claim}, but its noise scale leaks"
 
@@ -96,7 +98,7 @@ def names_of(
     X, # Rows, perhaps a frame
 )->list: # Column names as strings, or None
     "Column names of a frame; a name that stands twice is refused"
-    names = list(map(str, X.columns)) if hasattr(X, 'columns') else None
+    names = _names(X)
     if names and len(set(names)) < len(names): raise ValueError("column names must differ from each other")
     return names
 
@@ -145,11 +147,12 @@ def privatize(
     private:bool=True,  # Were the radii chosen without looking at private rows?
 )->Release:
     "(rho_1 + rho_2)-zCDP release of the second and cross moments (Proposition 1)"
-    rng = np.random.default_rng(rng)
-    sigma1, sigma2 = gaussian_sigma(sens_AA/m.n, rho_1), gaussian_sigma(sens_Ay/m.n, rho_2)
-    budget.spend(rho_1, 'second moment'); budget.spend(rho_2, 'cross moment')
-    Sigma = (m.AA + m.AA.T)/(2*m.n) + symmetric_noise(len(m.AA), sigma1, rng, ensemble) # symmetric noise hides symmetric sums only
-    return Release(Sigma, m.Ay/m.n + sigma2*rng.standard_normal(len(m.Ay)), m.n, budget.spent, sigma1, sigma2, ensemble, public, budget, private)
+    rng, d = np.random.default_rng(rng), len(m.AA)
+    sigma1, sigma2 = (gaussian_sigma(check_positive('sensitivity', s)/m.n, r) for s, r in ((sens_AA, rho_1), (sens_Ay, rho_2)))
+    G, g = symmetric_noise(d, sigma1, rng, ensemble), sigma2*rng.standard_normal(d) # what can fail comes before the ledger
+    budget.spend_all({'second moment': rho_1, 'cross moment': rho_2})
+    Sigma = (m.AA + m.AA.T)/(2*m.n) + G # symmetric noise hides symmetric sums only
+    return Release(Sigma, m.Ay/m.n + g, m.n, budget.spent, sigma1, sigma2, ensemble, public, budget, private)
 
 # %% ../nbs/02_algorithms.ipynb #7849a037
 def n_rows(
@@ -251,7 +254,7 @@ def private_radius(
     "`rho`-zCDP: upper edge of the last bin whose noisy count exceeds what noise alone reaches in at most 1 of 20 histograms"
     noisy = gaussian_mechanism(counts, math.sqrt(2), rho, rng)
     seen = np.flatnonzero(noisy > gaussian_sigma(math.sqrt(2), rho)*math.sqrt(2*math.log(20*len(counts))))
-    return 2.**((seen[-1] + 1)/BINS_PER_OCTAVE - OCTAVES) if len(seen) else 1.
+    return float(2.**((seen[-1] + 1)/BINS_PER_OCTAVE - OCTAVES)) if len(seen) else 1.
 
 # %% ../nbs/02_algorithms.ipynb #5141364f
 def dp_ssp(
@@ -307,6 +310,7 @@ def dope_start(
     return beta
 
 # %% ../nbs/02_algorithms.ipynb #63ff4c2d
+@np.errstate(all='ignore') # what overflows has diverged
 def dope_gd(
     A,                      # Private rows (n, d); or, if `y` is None, a re-iterable of pairs (A_i, y_i)
     y,                      # Private responses (n,), or None
@@ -348,7 +352,8 @@ def gaussian_moments(
     rng=None,       # `None`, a seed or a `numpy.random.Generator`
 )->Moments:
     "Moments of `n` Gaussian rows, drawn in O(d³) without drawing the rows (nothing clipped)"
-    rng, d = np.random.default_rng(rng), len(beta)
+    rng, n, beta, Psi, noise = np.random.default_rng(rng), check_whole('n', n), *(check_finite(k, x, 1e60) for k, x in (('beta', beta), ('Psi', Psi), ('noise', noise)))
+    d = len(beta)
     AA = np.atleast_2d(wishart.rvs(n, Psi, random_state=rng))
     Ae = noise*np.linalg.cholesky(AA) @ rng.standard_normal(d)
     z = np.linalg.solve(AA, Ae)

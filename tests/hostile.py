@@ -1,11 +1,14 @@
 "Strategies for bad input: values, types, shapes, containers, streams and numbers that a user may hand over"
 import array
 import math
+import warnings
 from decimal import Decimal
 from fractions import Fraction
 
 import numpy as np
 import pandas as pd
+import polars as pl
+import pyarrow as pa
 from hypothesis import strategies as st
 from scipy import sparse
 
@@ -23,14 +26,14 @@ WRONG = [0, -1, -.5, math.nan, math.inf, -math.inf, '1', '', None, [1.], (2,), {
          Decimal('.5'), np.array(1.), np.array([1., 2.]), np.ma.masked, np.datetime64('2020'), np.bool_(True), lambda: 1, range(3)]
 ODD = [True, 1e-300, 5e-324, 1e-16, 1 - 2**-53, 1e16, 1e150, 1e300, 1.7e308, np.float16(.5), np.float32(.3), np.longdouble('.7'), np.int8(3), np.uint64(7), Fraction(1, 3)]
 
-def number(*good, wrong=WRONG, odd=ODD): # mostly good, so that the calls get past the first gate
-    pick = [st.sampled_from(good)]*6 if good else [st.floats(1e-3, 1e3)]*6
-    return st.one_of(*pick, st.sampled_from(odd), st.sampled_from(wrong))
+def mostly(good, *bad): # so that many calls get past the gates
+    return st.integers(0, 19).flatmap(lambda i: bad[i] if i < len(bad) else good)
 
+def number(*good, wrong=WRONG, odd=ODD): return mostly(st.sampled_from(good) if good else st.floats(1e-3, 1e3), st.sampled_from(odd), st.sampled_from(wrong))
 def count(*good): return number(*(good or (1, 2, 3, 7, 50, 10_000)))
-def fraction(): return st.one_of(*[st.floats(1e-3, .999)]*6, st.sampled_from(ODD), st.sampled_from(WRONG))
-def choice(*good): return st.one_of(*[st.sampled_from(good)]*8, st.sampled_from(['', 'IID', None, 3, math.nan, b'iid', ['iid'], np.array(['iid', 'x'])]))
-def seeds(): return st.one_of(*[st.integers(0, 2**32)]*6, st.builds(np.random.default_rng, st.integers(0, 9)), st.sampled_from([None, -1, 1.5, 'x', math.nan, [1, 2], object(), 10**30, True, np.random.RandomState, pd.NA]))
+def fraction(): return mostly(st.floats(1e-3, .999), st.sampled_from(ODD), st.sampled_from(WRONG))
+def choice(*good): return mostly(st.sampled_from(good), st.sampled_from(['', 'IID', None, 3, math.nan, b'iid', ['iid'], np.array(['iid', 'x'])]))
+def seeds(): return mostly(st.integers(0, 2**32), st.builds(np.random.default_rng, st.integers(0, 9)), st.sampled_from([None, -1, 1.5, 'x', math.nan, [1, 2], object(), 10**30, True, np.random.RandomState, pd.NA]))
 def flag(): return st.sampled_from([True, False, False, True, 0, 1])
 
 
@@ -78,15 +81,17 @@ FRAMES = [_frame(lambda D: D), _frame(lambda D: D.astype('f4')), _nullable('Floa
           _relabel(lambda n: range(n, 0, -1)), _relabel(lambda n: [f'p{PLANT}-{i}' for i in range(n)]), _relabel(lambda n: pd.RangeIndex(5, 5 + n)), _relabel(lambda n: [0]*n), _relabel(lambda n: pd.MultiIndex.from_tuples([(i, 'a') for i in range(n)])),
           _columns(lambda d: ['x']*d), _columns(lambda d: [f'c{j}' for j in range(d)]), _columns(lambda d: [f'c{d - j}' for j in range(d)]), _columns(lambda d: [PLANT + j for j in range(d)]), _columns(lambda d: [str(PLANT + j) for j in range(d)]),
           _columns(lambda d: pd.MultiIndex.from_tuples([('a', j) for j in range(d)])), _columns(lambda d: [None]*d), _frame(lambda D: D.iloc[:0]), _frame(lambda D: D.iloc[:, :0] if D.ndim == 2 else D.iloc[:0]), _frame(lambda D: D.to_frame() if D.ndim == 1 else D.iloc[:, 0]),
-          _frame(lambda D: D.T), _frame(lambda D: D.iloc[::-1]), _frame(lambda D: D.sample(frac=1, random_state=0))]
+          lambda X: pa.Table.from_pandas(pd.DataFrame(X)), lambda X: pa.array(X.ravel()), lambda X: pl.DataFrame(X), lambda X: pl.Series(X.ravel()), _frame(lambda D: D.T), _frame(lambda D: D.iloc[::-1]), _frame(lambda D: D.sample(frac=1, random_state=0))]
 SPOILERS = VALUES + TYPES + SHAPES + BOXES + FRAMES
 
-def _spoil(draw, X, often):
-    if draw(st.integers(0, 9)) >= often: return X
-    f = draw(st.sampled_from(draw(st.sampled_from([VALUES, TYPES, SHAPES, BOXES, FRAMES]))))
-    with np.errstate(all='ignore'):
+def _try(f, X): # some don't apply to every array
+    with np.errstate(all='ignore'), warnings.catch_warnings():
+        warnings.simplefilter('ignore')
         try: return f(X)
-        except Exception: return X # a spoiler that doesn't apply to this array
+        except Exception: return X
+
+def _spoil(draw, X, often): # in `often` of 20 draws
+    return X if draw(st.integers(0, 19)) >= often else _try(draw(st.sampled_from(draw(st.sampled_from([VALUES, TYPES, SHAPES, BOXES, FRAMES])))), X)
 
 
 # Streams: pairs (A, y) in blocks, and what can go wrong with them
@@ -131,13 +136,19 @@ def data(draw, public=True, often=3, streams=3, n=False):
     if draw(st.integers(0, 9)) < streams:
         cut = [slice(0, m//2), slice(m//2, m)] if m > 1 else [slice(0, m)]
         blocks = [(A[c], y[c]) for c in cut] if draw(st.integers(0, 9)) else [(_spoil(draw, A[c], 9), _spoil(draw, y[c], 9)) for c in cut]
-        try: private = dict(A=draw(st.sampled_from(STREAMS))(blocks), y=None)
-        except Exception: private = dict(A=blocks, y=None)
+        private = dict(A=_try(draw(st.sampled_from(STREAMS)), blocks), y=None)
     elif not draw(st.integers(0, 5)):
-        box = draw(st.sampled_from(FRAMES)); private = dict(A=box(A), y=box(y)) # both in the same kind of frame
+        box = draw(st.sampled_from(FRAMES)); private = dict(A=_try(box, A), y=_try(box, y)) # both in the same kind of frame
     else: private = dict(A=_spoil(draw, A, often), y=_spoil(draw, y, often))
     if n: private['n'] = m if private['y'] is None and draw(st.integers(0, 5)) else draw(number(None, None, None, m, m + 1))
     return private | (dict(B=_spoil(draw, B, often - 1), y_B=_spoil(draw, y_B, often - 1)) if public else {})
+
+@st.composite
+def both(draw, often=3, sizes=(1, 2, 5, 30, 30)):
+    "Public rows and responses"
+    rng, d, n = np.random.default_rng(draw(st.integers(0, 99))), draw(st.integers(1, 4)), draw(st.sampled_from(sizes))
+    B = rng.normal(size=(n, d))*10.**draw(st.sampled_from([0, 0, 0, 5, -5, 40, -40])); y_B = B @ rng.normal(size=d) + 10.**draw(st.sampled_from([0, -3, 5]))*rng.normal(size=n)
+    return dict(B=_spoil(draw, B, often), y_B=_spoil(draw, y_B, often))
 
 @st.composite
 def square(draw, d=None, scales=(0, 0, 3, -3, 40, -40)):
