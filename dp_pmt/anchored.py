@@ -17,7 +17,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from fastcore.basics import AttrDict
 
-from .algorithms import Fit, check_names, names_of
+from .algorithms import Fit, check_names, check_public, names_of
 from .preconditioning import as_matrix, blocks_of, _same_rows
 from .privacy import Budget, gaussian_mechanism, gaussian_sigma, symmetric_noise
 
@@ -354,7 +354,7 @@ def dp_anchored(
 )->'AnchoredFit':
     "Private Newton steps from the public fit, `rho`-zCDP under replace-one; with `nonfinite='zero'` whatever the rows"
     budget, rng, names = Budget(rho), np.random.default_rng(rng), names_of(A) or names_of(B); rho = budget.rho
-    check_names(names, B, 'A', 'B')
+    check_names(names, B, 'A', 'B'); check_public(A, B)
     at, rows = _public(B, y_B, intercept), PrivateRows(A, y, intercept, nonfinite)
     counts = size_histogram(rows, at); n, k = int(counts.sum()), at.W.shape[1]
     rows.again()

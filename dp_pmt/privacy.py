@@ -28,10 +28,11 @@ def check_positive(
     return v
 
 def check_all(
-    **named, # Values by name
-)->list:     # The values as floats
+    zero:bool=False, # May they be 0?
+    **named,         # Values by name
+)->list:             # The values as floats
     "`check_positive` for several"
-    return [check_positive(k, x) for k, x in named.items()]
+    return [check_positive(k, x, zero) for k, x in named.items()]
 
 # %% ../nbs/00_privacy.ipynb #2e741c17
 def check_fraction(

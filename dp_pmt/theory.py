@@ -76,7 +76,7 @@ def clip_bound(
 )->float:
     "Bound on the squared norms of all whitened rows (Corollary 1)"
     log, (d, C) = Gamma(n_A, eta) - 1, check_all(d=d, C=C)
-    return C*d*(1 + log) if trace is None else check_positive('trace', trace) + C*d*log
+    return C*d*(1 + log) if trace is None else check_positive('trace', trace, zero=True) + C*d*log
 
 # %% ../nbs/03_theory.ipynb #eda54dcc
 def sensitivities(
@@ -134,7 +134,8 @@ def bound_factors(
 )->AttrDict:                # `rate`, `scale`, `concentration`, `geometry`
     "The four factors of the error bound (Remark 3)"
     delta, L = delta_A(n_A, d, eta, C), spectral_bounds(n_B, d, eta, C)[0]
-    n_A, d, rho_1, *norms = check_all(n_A=n_A, d=d, rho_1=rho_1, beta_norm=beta_norm, Sigma_norm=Sigma_norm, Sigma_B_inv_norm=Sigma_B_inv_norm)
+    n_A, d, rho_1 = check_all(n_A=n_A, d=d, rho_1=rho_1)
+    norms = check_all(True, beta_norm=beta_norm, Sigma_norm=Sigma_norm, Sigma_B_inv_norm=Sigma_B_inv_norm)
     return AttrDict(rate=d**1.5/math.sqrt(rho_1)/n_A, scale=math.prod(norms), concentration=(1 + delta)**2/(1 - delta)**4 if delta < 1 else math.inf,
                     geometry=Gamma(n_A, eta)/L**2 if L > 1e-150 else math.inf)
 
@@ -190,7 +191,7 @@ def error_bound_direct(
 )->float:                   # Infinite if δ ≥ 1 or if `C1` times equation 2's left-hand side exceeds 1/2
     "Bound on the distance of DP-PMTOLSE to OLS that keeps the cross moment's noise and inverts once (ours)"
     low, (G, g) = _lowest(n_A, n_B, d, eta, C), noise_bounds(n_A, d, rho_1, rho_2, eta, C1, C2)
-    sigma_yB, Sigma_B_inv_norm, R = check_all(sigma_yB=sigma_yB, Sigma_B_inv_norm=Sigma_B_inv_norm, R=R)
+    sigma_yB, Sigma_B_inv_norm, R = check_all(True, sigma_yB=sigma_yB, Sigma_B_inv_norm=Sigma_B_inv_norm, R=R)
     if not G <= low/2: return math.inf
     return 2*sigma_yB*math.sqrt(Sigma_B_inv_norm)/low*(G*R + g)
 
@@ -205,7 +206,7 @@ def first_order_error(
 )->float:
     "Root mean square distance to OLS, to first order in the noise (ours)"
     if ensemble not in ('iid', 'isometric'): raise ValueError(f"ensemble must be 'iid' or 'isometric', got {ensemble!r}")
-    trace, b_norm, sigma1, sigma2 = (check_positive(k, x, zero=True) for k, x in dict(trace=trace, b_norm=b_norm, sigma1=sigma1, sigma2=sigma2).items())
+    trace, b_norm, sigma1, sigma2 = check_all(True, trace=trace, b_norm=b_norm, sigma1=sigma1, sigma2=sigma2)
     share = 1. if ensemble == 'iid' else (check_positive('d', d) + 1)/(2*d)
     return math.sqrt(trace)*math.hypot(sigma2, math.sqrt(share)*sigma1*b_norm)
 
@@ -245,7 +246,7 @@ def error_bound_ssp(
     "Bound on the distance of the private-only baseline to OLS (equation 5)"
     w, delta = np.linalg.eigvalsh(as_matrix(Sigma, 'Sigma')).tolist(), delta_A(n_A, len(Sigma), eta, C)
     if not w[0] > 0: raise ValueError(f"Sigma must be positive definite, its smallest eigenvalue is {w[0]:.3g}")
-    beta_norm, C1 = check_all(beta_norm=beta_norm, C1=C1)
+    beta_norm, C1 = check_all(True, beta_norm=beta_norm, C1=C1)
     return C1*stability_ssp(Sigma_A, n_A, rho_1, eta)*((1 + delta)/(1 - delta))**2*beta_norm*(w[-1]/w[0]) if delta < 1 else math.inf
 
 # %% ../nbs/03_theory.ipynb #44a5fa54

@@ -7,6 +7,7 @@ import traceback
 import warnings
 from dataclasses import fields, is_dataclass
 from importlib import import_module
+from inspect import signature
 from numbers import Number
 
 import numpy as np
@@ -178,6 +179,7 @@ case(al.Release, call=lambda S, b: al.Release(S, b, 9, 1., 1., 1.).solve(), also
 case(al.Fit, bound, 4, lambda beta, rho, X, delta: (f := al.Fit(beta, rho, 'x'), repr(f), f.privacy(delta), f.predict(X)) and f.coef, beta=rows(1, often=1), rho=number(0., math.inf, 1.), X=rows(), delta=fraction())
 case(al.names_of, anything, X=rows())
 case(al.check_names, anything, names=st.sampled_from([None, ['a'], ['0', '1']]), X=rows(plant=True), whose=st.just('A'), other=st.just('B'))
+case(al.check_public, anything, also=data().map(lambda k: dict(A=k['A'], B=k['B'])))
 case(al.n_rows, also=data(public=False, n=True))
 case(al.twice, anything, also=data(public=False))
 case(al.norm_histogram, share=4, also=data(public=False), nonfinite=nonfinite)
@@ -297,3 +299,41 @@ def test_hostile_input(name):
     @given(strategy)
     def tried(kw): attempt(f, check, kw)
     tried()
+
+
+@settings(max_examples=EXAMPLES//25, derandomize=True, database=None, deadline=None, suppress_health_check=list(HealthCheck))
+@given(seed=st.integers(0, 999), n=st.integers(3, 40), d=st.integers(1, 4), i=st.integers(0, 39), bad=st.sampled_from([math.nan, math.inf, -math.inf, 1e151, 1e200, -1.7e308]),
+       where=st.sampled_from(['A', 'y', 'both']), size=st.sampled_from([0., 1., 1e6, 1e149]))
+def test_a_poisoned_row_counts_as_a_replaced_one(seed, n, d, i, bad, where, size):
+    "With nonfinite='zero' and the same noise, what is released moves by no more than the sensitivity, whatever stands in the row"
+    rng = np.random.default_rng(seed); i %= n
+    A, B = rng.normal(size=(n, d)), rng.normal(size=(d + 9, d)); y, y_B = rng.normal(size=n), rng.normal(size=d + 9)
+    poisoned, replaced = (A.copy(), y.copy()), (A.copy(), y.copy())
+    if where != 'y': poisoned[0][i, seed % d] = bad
+    if where != 'A': poisoned[1][i] = bad
+    replaced[0][i], replaced[1][i] = size*rng.normal(size=d), size
+    run = lambda f, *args, **kw: [f(*data, *args, rho=1., rng=seed, nonfinite='zero', **kw) for data in (poisoned, replaced)]
+    near = lambda a, b, most: np.linalg.norm(a - b) <= most*(1 + 1e-9) + 1e-12
+    for r, s, fits in ((pc.radius_A(n, d, .05), pc.radius_y(n, .05), run(al.dp_pmtolse, B, y_B)), (2., 3., run(al.dp_ssp, r_A=2., r_y=3.))):
+        a, b = (f.release for f in fits)
+        assert near(a.Sigma, b.Sigma, math.sqrt(2)*r*r/n) and near(a.cross, b.cross, 2*r*s/n)
+    a, b = run(al.dope_gd, B, y_B, steps=1, clip=.7, lr=.1)
+    assert near(a.path[1], b.path[1], .1*2*.7/n)
+    with warnings.catch_warnings():
+        warnings.simplefilter('ignore', an.AnchorWarning); a, b = run(an.dp_anchored, B, y_B)
+    assert a.sizes is b.sizes is None or near(a.sizes[0], b.sizes[0], math.sqrt(2))
+
+
+ESTIMATORS = [al.ols, al.public_ols, al.dp_pmtolse, al.dp_olse, al.dp_ssp, al.dope_gd, an.dp_anchored]
+
+@pytest.mark.parametrize('f, which', [(f, k) for f in ESTIMATORS for k in 'AB' if k in signature(f).parameters], ids=lambda x: x if isinstance(x, str) else x.__name__)
+def test_rows_must_be_labelled_alike(f, which):
+    "A frame and a series whose labels differ, as after sorting one of them, are refused; the same labels in any order are fine"
+    rng = np.random.default_rng(0)
+    frames = {k: (pd.DataFrame(rng.normal(size=(30, 2))), pd.Series(rng.normal(size=30))) for k in 'AB'}
+    def call(): return f(**{k: v for k, v in dict(A=frames['A'][0], y=frames['A'][1], B=frames['B'][0], y_B=frames['B'][1], rho=1., rng=0).items() if k in signature(f).parameters})
+    with warnings.catch_warnings():
+        warnings.simplefilter('ignore')
+        frames[which] = tuple(x[::-1] for x in frames[which]); call()
+        frames[which] = frames[which][0], frames[which][1].sort_index()
+        with pytest.raises(ValueError, match='labelled differently'): call()
