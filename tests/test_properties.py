@@ -27,7 +27,7 @@ from dp_pmt import preconditioning as pc
 from dp_pmt import privacy as pv
 from dp_pmt import theory as th
 
-EXAMPLES = 5000 if os.environ.get('SLOW') else 500
+EXAMPLES = 10_000 if os.environ.get('SLOW') else 1000
 CASES, EXEMPT = {}, {} # name of an exported function: how it is tried; why it is not
 
 
