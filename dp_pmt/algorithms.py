@@ -17,8 +17,8 @@ import numpy as np
 from scipy.stats import wishart
 
 from .preconditioning import Moments, PublicMoment, as_matrix, block_sum, check_pass, load_rows, radius_A, radius_y, rows_of, whiten_block
-from .privacy import Budget, PrivacyLeakWarning, check_fraction, check_positive, gaussian_eps, gaussian_mechanism, gaussian_sigma, symmetric_noise
-from .release import Release, check_names, n_rows, names_of, privatize, solve_symmetric
+from .privacy import Budget, PrivacyLeakWarning, check_finite, check_fraction, check_positive, check_whole, gaussian_eps, gaussian_mechanism, gaussian_sigma, symmetric_noise
+from .release import Release, check_names, check_public, n_rows, names_of, privatize, solve_symmetric
 
 # %% ../nbs/02_algorithms.ipynb #ae9266d7
 @dataclass(eq=False)
@@ -31,6 +31,8 @@ class Fit:
     names:list=None         # Column names, where a frame came in
     path:np.ndarray=field(default=None, repr=False) # Iterates (steps+1, d), where the method iterates
     private:bool=True       # Does the claim hold? False for `ols` and for Algorithm 2
+
+    def __post_init__(self): self.beta = check_finite('coefficients', self.beta, math.inf)
 
     @property
     def coef(self)->dict:
@@ -51,7 +53,7 @@ class Fit:
     )->str:
         "One line that says what was spent"
         if self.rho == 0: return "no private rows used"
-        if math.isinf(self.rho): return "NOT private"
+        if self.rho == math.inf: return "NOT private"
         claim = f"ρ = {self.rho:.6g} zCDP (replace-one), ε = {gaussian_eps(self.rho, delta):.4g} at δ = {delta:g}"
         return claim if self.private else f"NOT private: claims {claim}, but its noise scale leaks"
 
@@ -100,7 +102,7 @@ def dp_pmtolse(
     split, _ = check_fraction('split', split), symmetric_noise(1, 1., 0, ensemble)
     (A, y), (B, y_B) = rows_of(A, y), load_rows(B, y_B)
     public, names = PublicMoment(B, y_B), names_of(A)
-    check_names(names, B, 'A', 'B')
+    check_names(names, B, 'A', 'B'); check_public(A, B)
     n = n_rows(A, y, n); r_A, r_y = radius_A(n, public.d, eta), radius_y(n, eta)
     m = Moments.of(A, y, public, r_A, r_y, nonfinite)
     if m.n != n: raise ValueError("the stream held another number of rows than n=: nothing was released")
@@ -167,7 +169,7 @@ def private_radius(
     "`rho`-zCDP: upper edge of the last bin whose noisy count exceeds what noise alone reaches in at most 1 of 20 histograms"
     noisy = gaussian_mechanism(counts, math.sqrt(2), rho, rng)
     seen = np.flatnonzero(noisy > gaussian_sigma(math.sqrt(2), rho)*math.sqrt(2*math.log(20*len(counts))))
-    return 2.**((seen[-1] + 1)/BINS_PER_OCTAVE - OCTAVES) if len(seen) else 1.
+    return float(2.**((seen[-1] + 1)/BINS_PER_OCTAVE - OCTAVES)) if len(seen) else 1.
 
 # %% ../nbs/02_algorithms.ipynb #5141364f
 def dp_ssp(
@@ -223,6 +225,7 @@ def dope_start(
     return beta
 
 # %% ../nbs/02_algorithms.ipynb #63ff4c2d
+@np.errstate(all='ignore') # what overflows has diverged
 def dope_gd(
     A,                      # Private rows (n, d); or, if `y` is None, a re-iterable of pairs (A_i, y_i)
     y,                      # Private responses (n,), or None
@@ -242,7 +245,7 @@ def dope_gd(
     budget, rng, names = Budget(rho), np.random.default_rng(rng), twice(A, y)
     if not (isinstance(steps, (int, np.integer)) and steps >= 1): raise ValueError(f"steps must be a whole number, at least 1, got {steps!r}")
     for name, x in (('clip', clip), ('lr', lr)): x is None or check_positive(name, x)
-    check_fraction('clip_quantile', clip_quantile); check_pass(math.inf, math.inf, nonfinite); check_names(names, B, 'A', 'B')
+    check_fraction('clip_quantile', clip_quantile); check_pass(math.inf, math.inf, nonfinite); check_names(names, B, 'A', 'B'); check_public(A, B)
     public = PublicMoment(B, y_B); B, y_B = as_matrix(B, 'B'), as_matrix(y_B, 'y_B', ndim=1)
     lr, path = lr or 1/np.linalg.eigvalsh(public.Sigma_B)[-1], [dope_start(public, B, y_B, start)]
     n, share = int(block_sum(partial(_count, d=public.d, nonfinite=nonfinite), A, y)), budget.split(*[1]*steps)[0]
@@ -270,7 +273,8 @@ def gaussian_moments(
     rng=None,       # `None`, a seed or a `numpy.random.Generator`
 )->Moments:
     "Moments of `n` Gaussian rows, drawn in O(d³) without drawing the rows (nothing clipped)"
-    rng, d = np.random.default_rng(rng), len(beta)
+    rng, n, beta, Psi, noise = np.random.default_rng(rng), check_whole('n', n), *(check_finite(k, x, 1e60) for k, x in (('beta', beta), ('Psi', Psi), ('noise', noise)))
+    d = len(beta)
     AA = np.atleast_2d(wishart.rvs(n, Psi, random_state=rng))
     Ae = noise*np.linalg.cholesky(AA) @ rng.standard_normal(d)
     z = np.linalg.solve(AA, Ae)

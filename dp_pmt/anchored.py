@@ -18,8 +18,8 @@ from functools import partial
 import numpy as np
 from fastcore.basics import AttrDict
 
-from .algorithms import Fit, check_names, names_of
-from .preconditioning import as_matrix, block_sum, blocks_of, load_rows, rows_of
+from .algorithms import Fit, check_names, check_public, names_of
+from .preconditioning import as_matrix, block_sum, blocks_of, load_rows, rows_of, _same_rows
 from .privacy import Budget, gaussian_mechanism, gaussian_sigma, symmetric_noise
 
 # %% ../nbs/10_anchored.ipynb #c31e9c36
@@ -360,8 +360,8 @@ def dp_anchored(
 )->'AnchoredFit':
     "Private Newton steps from the public fit, `rho`-zCDP under replace-one; with `nonfinite='zero'` whatever the rows"
     (A, y), (B, y_B) = rows_of(A, y), load_rows(B, y_B)
-    budget, rng, names = Budget(rho), np.random.default_rng(rng), names_of(A) or names_of(B)
-    check_names(names, B, 'A', 'B')
+    budget, rng, names = Budget(rho), np.random.default_rng(rng), names_of(A) or names_of(B); rho = budget.rho
+    check_names(names, B, 'A', 'B'); check_public(A, B)
     at, rows = _public(B, y_B, intercept), PrivateRows(A, y, intercept, nonfinite)
     counts = size_histogram(rows, at); n, k = int(counts.sum()), at.W.shape[1]
     rows.again()
@@ -385,8 +385,8 @@ def dp_anchored(
 # %% ../nbs/10_anchored.ipynb #9242fd2f
 def _public(B, y_B, intercept):
     "The public anchor, after checks that tell nothing of private rows"
+    B, y_B = _same_rows(B, y_B, ('B', 'y_B'))
     B, y_B = as_matrix(B, 'B'), as_matrix(y_B, 'y_B', ndim=1)
-    if len(B) != len(y_B): raise ValueError(f"B and y_B must have equally many rows, got {len(B)} and {len(y_B)}")
     if len(B) < 2: raise ValueError(f"need at least two public rows, got {len(B)}")
     if max(np.abs(B).max(), np.abs(y_B).max()) > 1e60: raise ValueError("public rows must be finite, with entries below 1e60")
     if not np.abs(B).max() > 1e-60: raise ValueError("the public rows are all zero: they show no scale")

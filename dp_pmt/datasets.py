@@ -16,7 +16,7 @@ import pandas as pd
 from fastcore.basics import AttrDict
 
 from .preconditioning import as_matrix
-from .privacy import check_positive
+from .privacy import check_finite, check_positive, check_whole
 
 # %% ../nbs/04_datasets.ipynb #1d212f06
 def spectrum(
@@ -25,7 +25,8 @@ def spectrum(
     shape:str='geometric',  # `'geometric'` or `'linear'` spacing
 )->np.ndarray:              # Increasing, the last is 1
     "Eigenvalues from `1/kappa` to 1"
-    if not (kappa >= 1 and math.isfinite(kappa)): raise ValueError(f"kappa must be a finite number, at least 1, got {kappa!r}")
+    d, kappa = check_whole('d', d), check_positive('kappa', kappa)
+    if not kappa >= 1: raise ValueError(f"kappa must be at least 1, got {kappa!r}")
     if shape not in ('geometric', 'linear'): raise ValueError(f"shape must be 'geometric' or 'linear', got {shape!r}")
     lam = (np.geomspace if shape == 'geometric' else np.linspace)(1/kappa, 1, d)
     return np.ones(1) if d == 1 else lam
@@ -62,8 +63,7 @@ def gaussian_model(
     design:str='gaussian',    # Law of the entries, a key of `DESIGNS`
 )->Sample:
     "Rows with second moment `diag(spectrum(d, kappa))` and linear responses"
-    for k, v in dict(n_A=n_A, n_B=n_B, d=d).items():
-        if not (isinstance(v, (int, np.integer)) and v >= 1): raise ValueError(f"{k} must be a whole number, at least 1, got {v!r}")
+    n_A, n_B, d = (check_whole(k, v) for k, v in dict(n_A=n_A, n_B=n_B, d=d).items())
     if design not in DESIGNS: raise ValueError(f"design must be one of {list(DESIGNS)}, got {design!r}")
     rng, root, noise = np.random.default_rng(rng), np.sqrt(spectrum(d, kappa, shape)), check_positive('noise', noise)
     beta = np.full(d, BETA_NORM/math.sqrt(d)) if beta is None else as_matrix(beta, 'beta', ndim=1)
@@ -113,7 +113,8 @@ def standardize(
     X, # Array (n, ...) without constant columns
 )->np.ndarray:
     "Columns with mean 0 and variance 1 (divisor n). Not private"
-    X = np.asarray(X, float)
+    X = check_finite('X', X)
+    if not (len(X) and (X.std(0) > 0).all()): raise ValueError("X must have no constant columns")
     return (X - X.mean(0))/X.std(0)
 
 # %% ../nbs/04_datasets.ipynb #811044f1

@@ -13,7 +13,7 @@ from fastcore.basics import AttrDict
 
 from .algorithms import public_ols
 from .preconditioning import PublicMoment
-from .privacy import check_fraction, check_positive
+from .privacy import check_all, check_fraction, check_positive, check_whole, gaussian_sigma
 from .theory import error_bound_direct, error_bound_pmt, first_order_error, sensitivities
 
 # %% ../nbs/03a_planner.ipynb #182e1319
@@ -31,7 +31,7 @@ def public_signal(
 # %% ../nbs/03a_planner.ipynb #d9e19b2f
 def _worlds(signal, draws, rng, ensemble):
     "Random parts of the prediction, drawn once so that predictions at several n and ρ are comparable"
-    d, n_B, rng = signal.public.d, signal.public.n, np.random.default_rng(rng)
+    d, n_B, draws, rng = signal.public.d, signal.public.n, check_whole('draws', draws), np.random.default_rng(rng)
     if ensemble not in ('iid', 'isometric'): raise ValueError(f"ensemble must be 'iid' or 'isometric', got {ensemble!r}")
     T = rng.standard_normal((draws, d, max(1, n_B - d - 1)))/math.sqrt(n_B) # P = T T'
     Z = np.triu(rng.standard_normal((draws, d, d))); off = np.triu(Z, 1)*(1 if ensemble == 'iid' else math.sqrt(.5))
@@ -41,7 +41,7 @@ def _worlds(signal, draws, rng, ensemble):
 def _errors(signal, worlds, n_A, rho, eta, split):
     "Distances to OLS over the worlds, and the norms of PG"
     d, (s1, s2) = signal.public.d, sensitivities(n_A, signal.public.d, eta)
-    G, g = worlds.G*(s1/math.sqrt(2*rho*split)), worlds.g*(s2/math.sqrt(2*rho*(1 - split)))
+    G, g = worlds.G*gaussian_sigma(s1, rho*split), worlds.g*gaussian_sigma(s2, rho*(1 - split))
     b = signal.b + worlds.u*(signal.noise/math.sqrt(n_A))
     v = np.einsum('kij,kj->ki', worlds.P, g - np.einsum('kij,kj->ki', G, b))
     e = np.linalg.solve(np.eye(d) + worlds.P @ G, v[..., None])[..., 0]
@@ -130,5 +130,6 @@ def optimal_split(
 )->float:               # Share of ρ for the second moment
     "The split of the budget that minimises the first-order error of `dp_pmtolse` (ours)"
     if ensemble not in ('iid', 'isometric'): raise ValueError(f"ensemble must be 'iid' or 'isometric', got {ensemble!r}")
-    r = check_positive('R', R)*math.sqrt(check_positive('d', d) if ensemble == 'iid' else (d + 1)/2)
+    d, R = check_all(d=d, R=R)
+    r = R*math.sqrt(d if ensemble == 'iid' else (d + 1)/2)
     return r/(1 + r)

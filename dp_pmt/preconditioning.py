@@ -14,20 +14,19 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache, partial
 from itertools import chain, islice
-from numbers import Real
 from pathlib import Path
 
 import numpy as np
 from fastcore.basics import AttrDict
 from threadpoolctl import ThreadpoolController
 
-from .privacy import check_fraction, check_positive
+from .privacy import check_all, check_finite, check_fraction, check_positive
 
 # %% ../nbs/01_preconditioning.ipynb #715685ce
 def _shape_of(X, name, ndim):
     "`(X, n)` with `X` sliceable by rows, after checking its dimensions and its type, not its values"
     if not hasattr(X, 'iloc'):
-        try: X = np.ma.filled(X.astype(float), math.nan) if isinstance(X, np.ma.MaskedArray) else np.asarray(X) # masked means missing
+        try: X = np.ma.filled(X.astype(float), math.nan) if isinstance(X, np.ma.MaskedArray) and X.dtype.kind in 'biuf' else np.asarray(X) # masked means missing
         except ValueError: raise ValueError(f"{name} must be rectangular and hold numbers only") from None
         if X.ndim == 0: raise ValueError(f"{name} must be an array, a frame or nested lists")
     if ndim == 1 and len(X.shape) == 2 and X.shape[1] == 1: X = X.iloc[:, 0] if hasattr(X, 'iloc') else X[:, 0]
@@ -38,7 +37,18 @@ def _shape_of(X, name, ndim):
     return X, X.shape[0]
 
 def _floats(block): # a missing value of pandas becomes NaN, and NaN is dealt with by the caller
-    return block.to_numpy(dtype=float, na_value=math.nan) if hasattr(block, 'iloc') else np.asarray(block, dtype=float)
+    with np.errstate(all='ignore'): return block.to_numpy(dtype=float, na_value=math.nan) if hasattr(block, 'iloc') else np.asarray(block, dtype=float)
+
+def _names(X): # of the columns; a pyarrow table keeps data under `columns`
+    names = getattr(X, 'column_names', getattr(X, 'columns', None))
+    return None if names is None else list(map(str, names))
+
+def _same_rows(A, y, names=('A', 'y')):
+    "Both by `_shape_of`, if they have equally many rows, and under the same labels where both carry labels"
+    (A, n), (y, n_y) = _shape_of(A, names[0], 2), _shape_of(y, names[1], 1)
+    if n != n_y: raise ValueError(f"{names[0]} and {names[1]} must have equally many rows, got {n} and {n_y}")
+    if hasattr(A, 'iloc') and hasattr(y, 'iloc') and not A.index.equals(y.index): raise ValueError(f"rows of {names[0]} and {names[1]} are labelled differently: align them (or pass .to_numpy() if their order agrees)")
+    return A, y
 
 # %% ../nbs/01_preconditioning.ipynb #f0c85107
 def as_matrix(
@@ -101,11 +111,11 @@ class PublicMoment:
         B,   # Public rows (n_B, d), n_B ≥ d, of full rank
         y_B, # Public responses (n_B,), not all zero, or the name of their column
     ):
-        B, y_B = load_rows(B, y_B)
-        self.names = list(map(str, B.columns)) if hasattr(B, 'columns') else None
+        B, y_B = load_rows(B, y_B); self.names = _names(B)
+        B, y_B = _same_rows(B, y_B, ('B', 'y_B'))
         B, y_B = as_matrix(B, 'B'), as_matrix(y_B, 'y_B', ndim=1)
         self.n, self.d = B.shape
-        if len(y_B) != self.n: raise ValueError(f"B and y_B must have equally many rows, got {self.n} and {len(y_B)}")
+        if not 1e-60 < np.abs(B).max() < 1e60 > np.abs(y_B).max(): raise ValueError("the largest public entry must lie between 1e-60 and 1e60, and responses below 1e60: rescale them")
         if self.n < self.d: raise ValueError(f"need at least as many public rows as columns, got n_B={self.n} < d={self.d}: add public rows or drop columns")
         self.Sigma_B, self.cross_B, self.sigma_yB = second_moment(B), B.T @ y_B/self.n, math.sqrt(y_B @ y_B/self.n)
         w, V = np.linalg.eigh(self.Sigma_B)
@@ -124,7 +134,7 @@ class PublicMoment:
         beta, # Coefficients in the whitened coordinates
     )->np.ndarray: # Coefficients in the original ones
         "`sigma_yB Sigma_B^(-1/2) beta` (the inverse of equation 1)"
-        return self.sigma_yB*(self.inv_sqrt @ beta)
+        return self.sigma_yB*(self.inv_sqrt @ check_finite('beta', beta, math.inf))
 
     def __repr__(self): return f"PublicMoment(n={self.n}, d={self.d}, lambda_min={np.linalg.eigvalsh(self.Sigma_B)[0]:.4g}, sigma_yB={self.sigma_yB:.4g})"
 
@@ -136,8 +146,8 @@ def spectral_bounds(
     C:float=1., # The lemma's constant > 0
 )->tuple:       # (L, U)
     "Bounds on the spectrum of the whitened population moment (Lemma 3)"
-    check_positive('n_B', n_B); check_positive('d', d)
-    e = check_positive('C', C)*(math.sqrt(d/n_B) + math.sqrt(-math.log(check_fraction('eta', eta))/n_B))
+    n_B, d, C = check_all(n_B=n_B, d=d, C=C)
+    e = C*(math.sqrt(d/n_B) + math.sqrt(-math.log(check_fraction('eta', eta))/n_B))
     return (1 + e)**-2, (1 - e)**-2 if e < 1 else math.inf
 
 # %% ../nbs/01_preconditioning.ipynb #13035b7c
@@ -163,7 +173,7 @@ def clip_rows(
     r:float, # Radius > 0
 )->np.ndarray: # The same rows, those outside the ball pulled back onto it
     "Each row times `min(1, r/norm)`"
-    X, r = np.asarray(X, float), check_positive('r', r)
+    X, r = check_finite('X', X, math.inf), check_positive('r', r)
     if X.ndim == 1: return np.clip(X, -r, r)
     top = np.abs(X).max(axis=1, keepdims=True); top[top == 0] = 1 # norms without overflow
     norm = np.linalg.norm(X/top, axis=1, keepdims=True)
@@ -177,12 +187,14 @@ def blocks_of(
     "The rows in cache-sized blocks, from whatever holds them"
     if y is None:
         if hasattr(A, 'dtype') or hasattr(A, 'iloc') or isinstance(A, (str, dict)): raise ValueError("give the responses y, or an iterable of pairs (A_i, y_i)")
+        first = None
         for pair in A:
             if not (isinstance(pair, (tuple, list)) and len(pair) == 2 and pair[1] is not None): raise ValueError("a stream must yield pairs (A_i, y_i)")
+            first = first or _names(pair[0])
+            if (_names(pair[0]) or first) != first: raise ValueError("the blocks of a stream must have the same columns, in the same order")
             yield from blocks_of(*pair)
         return
-    (A, n), (y, n_y) = _shape_of(A, 'A', 2), _shape_of(y, 'y', 1)
-    if n != n_y: raise ValueError(f"A and y must have equally many rows, got {n} and {n_y}")
+    A, y = _same_rows(A, y); n = len(y)
     rows, cut_A, cut_y = max(1, 2**18//A.shape[1]), getattr(A, 'iloc', A), getattr(y, 'iloc', y)
     for i in range(0, n, rows): yield _floats(cut_A[i:i+rows]), _floats(cut_y[i:i+rows])
 
@@ -247,8 +259,7 @@ def check_pass(
     nonfinite:str, # `'error'` or `'zero'`
 ):
     "Refuse parameters that would switch the clip off unseen"
-    for name, r in (('r_A', r_A), ('r_y', r_y)):
-        if not (isinstance(r, Real) and r > 0): raise ValueError(f"{name} must be above 0, got {r!r}")
+    for name, r in (('r_A', r_A), ('r_y', r_y)): r == math.inf or check_positive(name, r)
     if nonfinite not in ('error', 'zero'): raise ValueError(f"nonfinite must be 'error' or 'zero', got {nonfinite!r}")
 
 # %% ../nbs/01_preconditioning.ipynb #4b8f35b7
@@ -289,4 +300,5 @@ class Moments:
     )->'Moments':
         "The same sums in public coordinates; equal to a pass over the whitened rows if no row is clipped"
         W, s = public.inv_sqrt, public.sigma_yB
-        return Moments(self.n, W @ self.AA @ W, W @ self.Ay/s, self.yy/s**2)
+        with np.errstate(all='ignore'): AA, Ay, yy = (check_finite('whitened sums', x, math.inf) for x in (W @ self.AA @ W, W @ self.Ay/s, self.yy/s/s))
+        return Moments(self.n, AA, Ay, float(yy))

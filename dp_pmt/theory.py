@@ -15,7 +15,7 @@ import numpy as np
 from fastcore.basics import AttrDict
 
 from .preconditioning import as_matrix, radius_A, radius_y, spectral_bounds
-from .privacy import check_fraction, check_positive
+from .privacy import check_all, check_finite, check_fraction, check_positive, check_whole
 
 # %% ../nbs/03_theory.ipynb #944ae415
 def Gamma(
@@ -33,8 +33,8 @@ def delta_A(
     C:float=1., # The theorem's constant > 0
 )->float:
     "How far the private rows' singular values may stray, relatively (Theorem 1)"
-    check_positive('n_A', n_A); check_positive('d', d)
-    return check_positive('C', C)*(math.sqrt(d/n_A) + math.sqrt(-math.log(check_fraction('eta', eta))/n_A))
+    n_A, d, C = check_all(n_A=n_A, d=d, C=C)
+    return C*(math.sqrt(d/n_A) + math.sqrt(-math.log(check_fraction('eta', eta))/n_A))
 
 # %% ../nbs/03_theory.ipynb #f32c882a
 def Lambda(
@@ -57,7 +57,8 @@ def moment_draws(
     rng=None,    # `None`, a seed or a `numpy.random.Generator`
 )->AttrDict:     # `S` (draws, d, d), `c` (draws, d) and `q` (draws,): means of aa', ay and y²
     "Second and cross moments of many Gaussian data sets, drawn without rows (nothing clipped)"
-    rng, d = np.random.default_rng(rng), len(beta)
+    rng, n, draws = np.random.default_rng(rng), check_whole('n', n), check_whole('draws', draws)
+    beta, Psi, noise = (check_finite(k, x, 1e60) for k, x in (('beta', beta), ('Psi', Psi), ('noise', noise))); d = len(beta)
     T = np.tril(rng.standard_normal((draws, d, d)), -1)
     T[:, range(d), range(d)] = np.sqrt(rng.chisquare(n - np.arange(d), (draws, d)))
     T = np.linalg.cholesky(Psi) @ T/math.sqrt(n)
@@ -74,8 +75,8 @@ def clip_bound(
     C:float=1.,      # C' with a trace, else C''
 )->float:
     "Bound on the squared norms of all whitened rows (Corollary 1)"
-    log = Gamma(n_A, eta) - 1
-    return check_positive('C', C)*d*(1 + log) if trace is None else trace + check_positive('C', C)*d*log
+    log, (d, C) = Gamma(n_A, eta) - 1, check_all(d=d, C=C)
+    return C*d*(1 + log) if trace is None else check_positive('trace', trace, zero=True) + C*d*log
 
 # %% ../nbs/03_theory.ipynb #eda54dcc
 def sensitivities(
@@ -98,8 +99,9 @@ def noise_bounds(
     C2:float=1., # Constant for the vector
 )->tuple:        # (bound on the operator norm of G, bound on the norm of g)
     "How large the privacy noise can be (Corollary 2)"
+    n_A, d, rho_1, rho_2, C1, C2 = check_all(n_A=n_A, d=d, rho_1=rho_1, rho_2=rho_2, C1=C1, C2=C2)
     unit = d*Gamma(n_A, eta)/n_A
-    return C1*math.sqrt(d)*unit/math.sqrt(check_positive('rho_1', rho_1)), C2*unit/math.sqrt(check_positive('rho_2', rho_2))
+    return C1*math.sqrt(d)*unit/math.sqrt(rho_1), C2*unit/math.sqrt(rho_2)
 
 # %% ../nbs/03_theory.ipynb #ec730592
 def _lowest(n_A, n_B, d, eta, C):
@@ -132,8 +134,10 @@ def bound_factors(
 )->AttrDict:                # `rate`, `scale`, `concentration`, `geometry`
     "The four factors of the error bound (Remark 3)"
     delta, L = delta_A(n_A, d, eta, C), spectral_bounds(n_B, d, eta, C)[0]
-    return AttrDict(rate=d**1.5/(math.sqrt(check_positive('rho_1', rho_1))*n_A), scale=beta_norm*Sigma_norm*Sigma_B_inv_norm,
-                    concentration=(1 + delta)**2/(1 - delta)**4 if delta < 1 else math.inf, geometry=Gamma(n_A, eta)/L**2)
+    n_A, d, rho_1 = check_all(n_A=n_A, d=d, rho_1=rho_1)
+    norms = check_all(True, beta_norm=beta_norm, Sigma_norm=Sigma_norm, Sigma_B_inv_norm=Sigma_B_inv_norm)
+    return AttrDict(rate=d**1.5/math.sqrt(rho_1)/n_A, scale=math.prod(norms), concentration=(1 + delta)**2/(1 - delta)**4 if delta < 1 else math.inf,
+                    geometry=Gamma(n_A, eta)/L**2 if L > 1e-150 else math.inf)
 
 # %% ../nbs/03_theory.ipynb #d05d45ef
 def error_bound_pmt(
@@ -149,7 +153,8 @@ def error_bound_pmt(
     C0:float=1.,            # Constant in front
 )->float:
     "Bound on the distance of DP-PMTOLSE to OLS, in the original coordinates (equation 4)"
-    return C0*math.prod(bound_factors(n_A, n_B, d, rho_1, eta, beta_norm, Sigma_norm, Sigma_B_inv_norm, C).values())
+    factors = bound_factors(n_A, n_B, d, rho_1, eta, beta_norm, Sigma_norm, Sigma_B_inv_norm, C).values()
+    return check_positive('C0', C0)*math.prod(factors) if max(factors) < math.inf else math.inf
 
 # %% ../nbs/03_theory.ipynb #5a5e6d8b
 def transformed_error_bound(
@@ -166,7 +171,7 @@ def transformed_error_bound(
     C0:float=1.,            # Constant in front
 )->float:
     "Bound on the distance of DP-PMTOLSE to OLS, in the whitened coordinates (equation 3)"
-    root = math.sqrt(Sigma_B_inv_norm)
+    root = math.sqrt(check_positive('Sigma_B_inv_norm', Sigma_B_inv_norm))
     return error_bound_pmt(n_A, n_B, d, rho_1, eta, beta_norm, Sigma_norm, root, C, C0)/check_positive('sigma_yB', sigma_yB)
 
 # %% ../nbs/03_theory.ipynb #065cb57f
@@ -186,6 +191,7 @@ def error_bound_direct(
 )->float:                   # Infinite if δ ≥ 1 or if `C1` times equation 2's left-hand side exceeds 1/2
     "Bound on the distance of DP-PMTOLSE to OLS that keeps the cross moment's noise and inverts once (ours)"
     low, (G, g) = _lowest(n_A, n_B, d, eta, C), noise_bounds(n_A, d, rho_1, rho_2, eta, C1, C2)
+    sigma_yB, Sigma_B_inv_norm, R = check_all(True, sigma_yB=sigma_yB, Sigma_B_inv_norm=Sigma_B_inv_norm, R=R)
     if not G <= low/2: return math.inf
     return 2*sigma_yB*math.sqrt(Sigma_B_inv_norm)/low*(G*R + g)
 
@@ -199,8 +205,10 @@ def first_order_error(
     ensemble:str='iid', # See `symmetric_noise`
 )->float:
     "Root mean square distance to OLS, to first order in the noise (ours)"
-    share = 1. if ensemble == 'iid' else (d + 1)/(2*d)
-    return math.sqrt(trace*(sigma2**2 + share*(sigma1*b_norm)**2))
+    if ensemble not in ('iid', 'isometric'): raise ValueError(f"ensemble must be 'iid' or 'isometric', got {ensemble!r}")
+    trace, b_norm, sigma1, sigma2 = check_all(True, trace=trace, b_norm=b_norm, sigma1=sigma1, sigma2=sigma2)
+    share = 1. if ensemble == 'iid' else (check_positive('d', d) + 1)/(2*d)
+    return math.sqrt(trace)*math.hypot(sigma2, math.sqrt(share)*sigma1*b_norm)
 
 # %% ../nbs/03_theory.ipynb #c1307a09
 def renyi_scales(
@@ -209,8 +217,10 @@ def renyi_scales(
     t:float,     # Standard deviation of the second > 0
 )->float:        # Infinite where the integral diverges
     "Rényi divergence of N(0, s²) from N(0, t²): what a data-dependent noise scale gives away"
-    v = alpha*check_positive('t', t)**2 + (1 - alpha)*check_positive('s', s)**2
-    return math.log(t/s) + math.log(t*t/v)/(2*(alpha - 1)) if v > 0 else math.inf
+    alpha, s, t = check_all(alpha=alpha, s=s, t=t)
+    if not alpha > 1: raise ValueError(f"alpha must be above 1, got {alpha!r}")
+    v = alpha + (1 - alpha)*(s/t)*(s/t) # in units of t²
+    return math.log(t) - math.log(s) - math.log(v)/(2*(alpha - 1)) if v > 0 else math.inf
 
 # %% ../nbs/03_theory.ipynb #24dc7086
 def stability_ssp(
@@ -220,7 +230,7 @@ def stability_ssp(
     eta:float,   # Failure probability, 0 < η < 1
 )->float:        # At most 1/2 means stable, says the paper
     "Left-hand side of the private-only stability condition (Theorem 2)"
-    return len(Sigma_A)**1.5/(math.sqrt(check_positive('rho_1', rho_1))*n_A)*Lambda(Sigma_A, n_A, eta)
+    return len(Sigma_A)**1.5/math.sqrt(check_positive('rho_1', rho_1))/check_positive('n_A', n_A)*Lambda(Sigma_A, n_A, eta)
 
 # %% ../nbs/03_theory.ipynb #da3c1faa
 def error_bound_ssp(
@@ -234,9 +244,10 @@ def error_bound_ssp(
     C1:float=1.,     # Constant in front
 )->float:
     "Bound on the distance of the private-only baseline to OLS (equation 5)"
-    w, delta = np.linalg.eigvalsh(as_matrix(Sigma, 'Sigma')), delta_A(n_A, len(Sigma), eta, C)
-    ratio = ((1 + delta)/(1 - delta))**2 if delta < 1 else math.inf
-    return float(C1*stability_ssp(Sigma_A, n_A, rho_1, eta)*ratio*beta_norm*w[-1]/w[0])
+    w, delta = np.linalg.eigvalsh(as_matrix(Sigma, 'Sigma')).tolist(), delta_A(n_A, len(Sigma), eta, C)
+    if not w[0] > 0: raise ValueError(f"Sigma must be positive definite, its smallest eigenvalue is {w[0]:.3g}")
+    beta_norm, C1 = check_all(True, beta_norm=beta_norm, C1=C1)
+    return C1*stability_ssp(Sigma_A, n_A, rho_1, eta)*((1 + delta)/(1 - delta))**2*beta_norm*(w[-1]/w[0]) if delta < 1 else math.inf
 
 # %% ../nbs/03_theory.ipynb #44a5fa54
 def norm_tail(
@@ -246,7 +257,8 @@ def norm_tail(
     c:float=1., # The lemma's constant > 0
 )->float:       # May exceed 1
     "Bound on P(| ‖x‖² - Tr Σ | ≥ t) for a sub-Gaussian vector (Lemma 4)"
-    return 2*math.exp(-c*check_positive('t', t)/(d*check_positive('K', K)**2))
+    t, d, K, c = check_all(t=t, d=d, K=K, c=c)
+    return 2*math.exp(-c*t/d/K/K)
 
 # %% ../nbs/03_theory.ipynb #00fcea5e
 def singular_bounds(
@@ -259,8 +271,9 @@ def singular_bounds(
     c:float=.5,       # Divides log(1/η)
 )->tuple:             # (lower bound on the smallest, upper bound on the largest singular value)
     "Bounds on the singular values of independent sub-Gaussian rows (Lemma 5)"
-    s = C*math.sqrt(check_positive('d', d)) + math.sqrt(-math.log(check_fraction('eta', eta))/check_positive('c', c))
-    return math.sqrt(lambda_min)*(math.sqrt(check_positive('n', n)) - s), math.sqrt(lambda_max)*(math.sqrt(n) + s)
+    n, d, lambda_min, lambda_max, C, c = check_all(n=n, d=d, lambda_min=lambda_min, lambda_max=lambda_max, C=C, c=c)
+    s = C*math.sqrt(d) + math.sqrt(-math.log(check_fraction('eta', eta))/c)
+    return math.sqrt(lambda_min)*(math.sqrt(n) - s), math.sqrt(lambda_max)*(math.sqrt(n) + s)
 
 # %% ../nbs/03_theory.ipynb #7ad24f2a
 def moment_bounds(
@@ -271,7 +284,7 @@ def moment_bounds(
 )->tuple:       # (lower, upper)
     "Bounds on the spectrum of the second moment of isotropic sub-Gaussian rows (Corollary 3)"
     e = delta_A(n, d, eta, C)
-    return max(0., 1 - e)**2, (1 + e)**2
+    return max(0., 1 - e)**2, (1 + e)*(1 + e)
 
 # %% ../nbs/03_theory.ipynb #6bc3af26
 def inverse_perturbation(
@@ -280,6 +293,7 @@ def inverse_perturbation(
 )->AttrDict: # `a`, `b`, `c`: (left-hand side, right-hand side), and `p` = ‖Σ⁻¹‖‖G‖
     "Both sides of the three inequalities on the inverse of a perturbed matrix (Lemma 6)"
     norm = lambda M: float(np.linalg.norm(M, 2))
+    Sigma, G = as_matrix(Sigma, 'Sigma'), as_matrix(G, 'G')
     inv, new = np.linalg.inv(Sigma), np.linalg.inv(Sigma + G)
     p = norm(inv)*norm(G)
     rest = (1 - p if p < 1 else math.nan) # (b) and (c) say nothing for p ≥ 1
@@ -291,7 +305,7 @@ def symmetric_norm_tail(
     c:float=.25,  # The lemma's constant
 )->float:         # May exceed 1
     "Bound on P(‖W‖ ≥ σ(2√d + t)) for symmetric noise with iid upper triangle (Lemma 7)"
-    return 2*math.exp(-c*t*t)
+    return 2*math.exp(-check_positive('c', c)*check_positive('t', t, zero=True)**2)
 
 def symmetric_norm_bound(
     d:int,       # Size of the matrix ≥ 1
@@ -300,7 +314,8 @@ def symmetric_norm_bound(
     C:float=2.,  # The lemma's C'
 )->float:
     "Bound on the operator norm of symmetric noise with probability 1-η (Lemma 7, second form)"
-    return C*sigma*(math.sqrt(check_positive('d', d)) + math.sqrt(-math.log(check_fraction('eta', eta))))
+    d, sigma, C = check_all(d=d, sigma=sigma, C=C)
+    return C*sigma*(math.sqrt(d) + math.sqrt(-math.log(check_fraction('eta', eta))))
 
 # %% ../nbs/03_theory.ipynb #cdfcb01e
 def gaussian_norm_bound(
@@ -309,5 +324,5 @@ def gaussian_norm_bound(
     sigma:float=1., # Standard deviation of the entries
 )->float:           # Bound on the squared norm
     "Bound on ‖z‖² with probability 1-η for Gaussian noise (Lemma 8)"
-    log = -math.log(check_fraction('eta', eta))
-    return sigma**2*(check_positive('d', d) + 2*math.sqrt(d*log) + 2*log)
+    log, (d, sigma) = -math.log(check_fraction('eta', eta)), check_all(d=d, sigma=sigma)
+    return sigma**2*(d + 2*math.sqrt(d*log) + 2*log)

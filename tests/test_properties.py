@@ -1,0 +1,339 @@
+"Hostile input at every exported function: a finite result, or a ValueError or TypeError that quotes no private value, spends nothing and changes nothing"
+import math
+import os
+import pickle
+import pkgutil
+import traceback
+import warnings
+from dataclasses import fields, is_dataclass
+from importlib import import_module
+from inspect import signature
+from numbers import Number
+
+import numpy as np
+import pandas as pd
+import pytest
+from hostile import TRACES, Broken, both, choice, count, data, flag, fraction, mostly, number, rows, seeds, square
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import dp_pmt
+from dp_pmt import algorithms as al
+from dp_pmt import anchored as an
+from dp_pmt import datasets as ds
+from dp_pmt import experiments as ex
+from dp_pmt import planner as pl
+from dp_pmt import preconditioning as pc
+from dp_pmt import privacy as pv
+from dp_pmt import theory as th
+
+EXAMPLES = 10_000 if os.environ.get('SLOW') else 1000
+CASES, EXEMPT = {}, {} # name of an exported function: how it is tried; why it is not
+
+
+# What may come out
+
+def parts(x):
+    "The numbers in a result, wherever they sit"
+    if isinstance(x, (str, bytes, type(None), np.random.Generator)): return
+    if isinstance(x, Number): yield np.asarray(x)
+    elif isinstance(x, np.ndarray): yield x
+    elif isinstance(x, (pd.DataFrame, pd.Series)): yield x.to_numpy()
+    elif isinstance(x, dict): yield from (p for v in x.values() for p in parts(v))
+    elif isinstance(x, (tuple, list)): yield from (p for v in x for p in parts(v))
+    elif is_dataclass(x): yield from (p for f in fields(x) for p in parts(getattr(x, f.name)))
+    else: yield from (p for v in vars(x).values() for p in parts(v))
+
+def finite(out, kw):
+    for p in parts(out): assert p.dtype.kind in 'biuf' and np.isfinite(p).all(), f'not finite: {out!r}'
+
+def bound(out, kw): # infinity says that nothing is promised
+    for p in parts(out): assert p.dtype.kind in 'biuf' and not np.isnan(p).any(), f'NaN: {out!r}'
+
+def anything(out, kw): pass
+
+def fit(out, kw):
+    "A finite Fit that claims no more than was given, and can be shown and used"
+    assert isinstance(out, al.Fit) and out.beta.ndim == 1 and out.beta.dtype == float
+    finite(out.beta, kw); finite([p for p in (out.release, out.path) if p is not None], kw)
+    if 'rho' in kw: assert 0 <= out.rho <= float(kw['rho'])*(1 + 1e-9)
+    assert repr(out) and out._repr_html_() and np.isfinite(list(out.coef.values())).all()
+    finite(out.predict(np.ones((2, len(out.beta)))), kw)
+    pickle.loads(pickle.dumps(out))
+
+
+# One call
+
+def frozen(x):
+    "Something to compare an argument with after the call"
+    if isinstance(x, np.ma.MaskedArray): return frozen(np.ma.getdata(x)), frozen(np.ma.getmaskarray(x))
+    if isinstance(x, np.ndarray): return x.dtype.str, x.shape, repr(x.tolist()) if x.dtype == object else x.tobytes()
+    if isinstance(x, (pd.DataFrame, pd.Series)): return frozen(x.to_numpy()), repr(x.index), str(x.dtypes)
+    if isinstance(x, (list, tuple)): return [frozen(v) for v in x]
+    if isinstance(x, dict): return {k: frozen(v) for k, v in x.items() if isinstance(k, (str, int))}
+    return None
+
+def shown(e):
+    "What a user sees of an error: its text and that of the errors it is displayed with"
+    while e is not None:
+        yield ''.join(traceback.format_exception_only(e))
+        e = e.__cause__ or (None if e.__suppress_context__ else e.__context__)
+
+def attempt(f, check, kw):
+    before, ledgers = frozen(kw), [(b, list(b.ledger)) for b in kw.values() if isinstance(b, pv.Budget)]
+    with warnings.catch_warnings():
+        warnings.simplefilter('error') # a RuntimeWarning is a bug
+        for w in (pv.PrivacyLeakWarning, an.AnchorWarning): warnings.simplefilter('ignore', w)
+        try: out = f(**kw)
+        except (ValueError, TypeError, ImportError, Broken) as e:
+            text = ''.join(shown(e))
+            assert not any(t in text for t in TRACES), f'quotes a private value: {text}'
+            assert all(b.ledger == was for b, was in ledgers), 'an error spent budget'
+        else: check(out, kw)
+    assert frozen(kw) == before, 'the input was modified'
+
+
+# The registry: one line a function
+
+def name_of(f): return f'{f.__module__}.{f.__qualname__}'.removeprefix('dp_pmt.')
+
+def case(f, check=finite, share=1, call=None, also=None, **args):
+    "Register `f`: strategies for its arguments, and `also` one for several at once; `call` stands for it where a plain call won't do"
+    one = st.fixed_dictionaries(args)
+    CASES[name_of(f)] = call or f, check, one if also is None else st.tuples(one, also).map(lambda t: t[0] | t[1]), share
+
+def exempt(why, *fs): EXEMPT.update({name_of(f): why for f in fs})
+
+rho, eta = number(1., .3, 20.), fraction()
+ensemble, nonfinite = choice('iid', 'isometric'), choice('error', 'zero', 'zero')
+positive = number(.3, 1., 2.5, 40.)
+
+# privacy
+text = st.sampled_from(['x', '', 3, None])
+case(pv.check_positive, name=text, x=number())
+case(pv.check_fraction, name=text, x=fraction())
+case(pv.check_whole, name=text, x=count(), least=st.integers(0, 5))
+case(pv.check_finite, name=text, x=rows(plant=True))
+case(pv.check_all, x=number(), y=number())
+case(pv.largest_change, g=st.sampled_from([lambda r: np.outer(r, r), lambda r: r]), rows=rows(), replace=flag())
+case(pv.renyi_gaussian, bound, alpha=number(1.5, 2, 64), shift=number(0, 1., 5.), sigma=positive)
+case(pv.gaussian_sigma, sensitivity=positive, rho=rho)
+case(pv.gaussian_mechanism, value=rows(1), sensitivity=positive, rho=rho, rng=seeds())
+case(pv.symmetric_noise, d=count(1, 2, 5), sigma=positive, rng=seeds(), ensemble=ensemble)
+case(pv.zcdp_to_eps, rho=number(1e-3, .1, 1, 40., 1e4), delta=number(1e-6, 1e-12, .1, 1e-300))
+case(pv.gaussian_log_delta, bound, rho=number(1e-3, .1, 1, 40., 1e4), eps=number(0, .1, 3., 50.))
+case(pv.gaussian_eps, rho=number(1e-3, .1, 1, 40., 1e4), delta=number(1e-6, 1e-12, .1, 1e-300))
+case(pv.eps_to_rho, eps=number(0, .1, 3., 50.), delta=number(1e-6, 1e-12, .1, 1e-300))
+
+def ledger(rho, weights, costs):
+    "A budget under arbitrary use: what fails leaves no trace, and no more than rho is spent"
+    b = pv.Budget(rho)
+    for spend, xs in ((lambda x: b.split(*x), weights), (lambda x: b.spend(x, 'x'), costs), (b.spend_all, [dict(enumerate(costs))])):
+        for x in xs:
+            was = list(b.ledger)
+            try: finite(spend(x) or 0, None)
+            except (ValueError, TypeError): assert b.ledger == was
+    assert b.spent <= b.rho*(1 + 1e-12) and b.left >= 0 and repr(b)
+    return b
+case(pv.Budget, share=4, call=ledger, rho=rho, weights=st.lists(st.lists(number(), max_size=3), max_size=2), costs=st.lists(number(.1, .2), max_size=4))
+
+# preconditioning
+case(pc.as_matrix, share=4, X=rows(plant=True), name=st.just('X'), ndim=st.sampled_from([1, 2]))
+case(pc.second_moment, X=rows(plant=True))
+case(pc.geometry, bound, X=rows(plant=True), moment=flag())
+
+def coordinates(B, y_B, A, y, beta):
+    p = pc.PublicMoment(B, y_B); assert repr(p)
+    return p, p.transform(A, y), p.map_back(np.array([beta]*p.d))
+case(pc.PublicMoment, share=4, call=coordinates, also=data(streams=0), beta=number(.3, 2., -1.))
+case(pc.spectral_bounds, bound, n_B=count(), d=count(), eta=eta, C=positive)
+case(pc.radius_A, n=count(), d=count(), eta=eta)
+case(pc.radius_y, n=count(), eta=eta)
+case(pc.clip_rows, X=rows(plant=True), r=positive)
+case(pc.blocks_of, anything, 4, lambda A, y: list(pc.blocks_of(A, y)), data(public=False))
+case(pc.check_pass, r_A=positive, r_y=positive, nonfinite=nonfinite)
+case(pc.whiten_block, call=lambda A, y, r, nonfinite: pc.check_pass(r, r, nonfinite) or [pc.whiten_block(*b, r_A=r, r_y=r, nonfinite=nonfinite) for b in pc.blocks_of(A, y)], also=data(public=False), r=positive, nonfinite=nonfinite)
+
+def sums(A, y, B, y_B, r_A, r_y, nonfinite, whiten):
+    p = pc.PublicMoment(B, y_B) if whiten else None
+    m = pc.Moments.of(A, y, p, r_A, r_y, nonfinite)
+    return m, m + m, m if p else m.whiten(pc.PublicMoment(B, y_B))
+case(pc.Moments, share=8, call=sums, also=data(), r_A=positive, r_y=positive, nonfinite=nonfinite, whiten=flag())
+
+# algorithms
+options = dict(rho=rho, rng=seeds(), nonfinite=nonfinite)
+split = fraction()
+case(al.ols, fit, 8, also=data(public=False))
+case(al.public_ols, fit, 4, also=both())
+case(al.dp_pmtolse, fit, 30, also=data(n=True), **options, eta=eta, ensemble=ensemble, split=split)
+case(al.dp_olse, fit, 15, also=data(public=False), **options, eta=eta, ensemble=ensemble, split=split, response_radius=choice('paper', 'scaled'))
+case(al.dp_ssp, fit, 20, also=data(public=False), **options, split=split, r_A=number(None, None, 1., 10.), r_y=number(None, None, 1., 10.))
+case(al.dope_gd, fit, 20, also=data(), **options, steps=number(1, 2, 5, wrong=[0, -1, 1.5, math.nan, 'x', None, [3]], odd=[True, np.int8(3), np.uint64(2)]), lr=number(None, None, .1), clip=number(None, None, 1.),
+     clip_quantile=fraction(), start=mostly(choice('public', 'zero'), rows(1), rows(1)))
+case(an.dp_anchored, fit, 30, also=data(), **options, intercept=flag(), warn=flag())
+moments = st.builds(lambda A, y: pc.Moments.of(A, y), *[st.just(np.random.default_rng(0).normal(size=s)) for s in ((30, 3), 30)])
+case(al.privatize, share=4, m=moments, sens_AA=positive, sens_Ay=positive, rho_1=rho, rho_2=rho, budget=st.builds(pv.Budget, st.sampled_from([.5, 1., 2., 100., 1e100])), rng=seeds(), ensemble=ensemble)
+pair = st.integers(1, 4).flatmap(lambda d: st.tuples(square(d), square(d))).map(lambda t: dict(S=t[0], b=t[1][0]))
+case(al.solve_symmetric, also=pair)
+case(al.Release, call=lambda S, b: al.Release(S, b, 9, 1., 1., 1.).solve(), also=pair)
+case(al.Fit, bound, 4, lambda beta, rho, X, delta: (f := al.Fit(beta, rho, 'x'), repr(f), f.privacy(delta), f.predict(X)) and f.coef, beta=rows(1, often=1), rho=number(0., math.inf, 1.), X=rows(), delta=fraction())
+case(al.names_of, anything, X=rows())
+case(al.check_names, anything, names=st.sampled_from([None, ['a'], ['0', '1']]), X=rows(plant=True), whose=st.just('A'), other=st.just('B'))
+case(al.check_public, anything, also=data().map(lambda k: dict(A=k['A'], B=k['B'])))
+case(al.n_rows, also=data(public=False, n=True))
+case(al.twice, anything, also=data(public=False))
+case(al.norm_histogram, share=4, also=data(public=False), nonfinite=nonfinite)
+case(al.private_radius, counts=st.lists(st.integers(0, 1000), min_size=1, max_size=480).map(np.array), rho=rho, rng=seeds())
+case(al.clipped_gradients, call=lambda X, beta, clip: al.clipped_gradients(X, X[0], beta[:1].repeat(len(X)), X[:, 0], pv.check_positive('clip', clip)), X=rows(often=0), beta=rows(1, often=0), clip=positive)
+case(al.dope_start, call=lambda B, y_B, start: al.dope_start(pc.PublicMoment(B, y_B), B, y_B, start), also=both(1), start=st.one_of(choice('public', 'zero'), rows(1)))
+case(al.gaussian_moments, n=count(5, 50, 1000), also=st.integers(1, 3).flatmap(lambda d: st.tuples(square(d), rows(1, sizes=(d,)))).map(lambda t: dict(Psi=t[0], beta=t[1])), noise=positive, rng=seeds())
+
+# theory
+ns = dict(n_A=count(100, 10_000), d=count(1, 3, 10), eta=eta)
+norms = dict(beta_norm=positive, Sigma_norm=positive, Sigma_B_inv_norm=positive)
+case(th.Gamma, n_A=count(), eta=eta)
+case(th.delta_A, bound, **ns, C=positive)
+case(th.Lambda, bound, Sigma_A=st.one_of(square(), rows()), n_A=count(), eta=eta)
+case(th.moment_draws, n=count(10, 50), also=st.integers(1, 3).flatmap(lambda d: st.tuples(square(d), rows(1, sizes=(d,)))).map(lambda t: dict(Psi=t[0], beta=t[1])), noise=positive, draws=count(1, 3), rng=seeds())
+case(th.clip_bound, bound, **ns, trace=number(None, 1., 5.), C=positive)
+case(th.sensitivities, bound, **ns)
+case(th.noise_bounds, bound, **ns, rho_1=rho, rho_2=rho, C1=positive, C2=positive)
+case(th.stability_pmt, bound, **ns, n_B=count(), rho_1=rho, C=positive)
+case(th.bound_factors, bound, **ns, n_B=count(), rho_1=rho, C=positive, **norms)
+case(th.error_bound_pmt, bound, **ns, n_B=count(), rho_1=rho, C=positive, C0=positive, **norms)
+case(th.transformed_error_bound, bound, **ns, n_B=count(), rho_1=rho, C=positive, C0=positive, sigma_yB=positive, **norms)
+case(th.error_bound_direct, bound, **ns, n_B=count(), rho_1=rho, rho_2=rho, sigma_yB=positive, Sigma_B_inv_norm=positive, R=positive, C=positive, C1=positive, C2=positive)
+case(th.first_order_error, bound, trace=positive, b_norm=positive, d=count(), sigma1=positive, sigma2=positive, ensemble=ensemble)
+case(th.renyi_scales, bound, alpha=number(1.5, 2, 64), s=positive, t=positive)
+case(th.stability_ssp, bound, Sigma_A=st.one_of(square(), rows()), n_A=count(), rho_1=rho, eta=eta)
+case(th.error_bound_ssp, bound, Sigma_A=square(2), Sigma=st.one_of(square(2), rows()), n_A=count(), rho_1=rho, eta=eta, beta_norm=positive, C=positive, C1=positive)
+case(th.norm_tail, t=positive, d=count(), K=positive, c=positive)
+case(th.singular_bounds, bound, n=count(), d=count(), eta=eta, lambda_min=positive, lambda_max=positive, C=positive, c=positive)
+case(th.moment_bounds, bound, n=count(), d=count(), eta=eta, C=positive)
+case(th.inverse_perturbation, anything, Sigma=square(3), G=st.one_of(square(3), rows())) # NaN where the lemma says nothing
+case(th.symmetric_norm_tail, t=positive, c=positive)
+case(th.symmetric_norm_bound, bound, d=count(), eta=eta, sigma=positive, C=positive)
+case(th.gaussian_norm_bound, bound, d=count(), eta=eta, sigma=positive)
+
+# planner
+few = count(1, 5, 20)
+case(pl.public_signal, share=2, also=both())
+case(pl.predict_error, bound, 4, also=both(2), n_A=count(), rho=rho, eta=eta, split=split, ensemble=ensemble, draws=few, rng=seeds())
+case(pl.rho_for, share=2, also=both(2), target_error=positive, n_A=count(), eta=eta, split=split, ensemble=ensemble, draws=few, rng=seeds())
+case(pl.n_for, share=2, also=both(2), target_error=positive, rho=rho, eta=eta, split=split, ensemble=ensemble, draws=few, rng=seeds())
+case(pl.optimal_split, d=count(), R=positive, ensemble=ensemble)
+
+# datasets
+case(ds.spectrum, d=count(1, 2, 5), kappa=number(1, 10., 1e6), shape=choice('geometric', 'linear'))
+case(ds.gaussian_model, n_A=count(1, 20), n_B=count(1, 5), d=count(1, 3), kappa=number(1, 10.), rng=seeds(), shape=choice('geometric', 'linear'), beta=st.one_of(st.none(), rows(1)), noise=positive, design=choice(*ds.DESIGNS))
+case(ds.standardize, X=rows())
+case(ds.snapshot, name=choice('ccpp', 'white_wine'))
+case(ds.load_ccpp, source=choice('snapshot'), as_frame=flag())
+case(ds.load_white_wine, source=choice('snapshot'), as_frame=flag())
+exempt('a tuple', ds.Sample)
+exempt('a path inside the package', ds.data_file)
+exempt('needs the network', ds.fetch_uci)
+
+# anchored: its steps see what dp_anchored let through, so their input is of the right kind, and extreme
+@st.composite
+def steps(draw, *names):
+    "Anchor, private rows and released moments that fit each other"
+    rng, d, scale = np.random.default_rng(draw(st.integers(0, 99))), draw(st.integers(1, 4)), 10.**draw(st.sampled_from([0, 0, 5, -5, 50, -50]))
+    B, A = rng.normal(size=(draw(st.sampled_from([2, 3, 9, 40])), d))*scale, rng.normal(size=(draw(st.sampled_from([1, 5, 300])), d))*scale*draw(st.sampled_from([1, 1, 1e3, 1e-3, 1e80, 0]))
+    y_B, y = (10.**draw(st.sampled_from([0, 3, 50, -50]))*rng.normal(size=len(X)) for X in (B, A))
+    with warnings.catch_warnings(): warnings.simplefilter('ignore'); at = an.public_anchor(B, y_B)
+    k, n, edge = at.W.shape[1], len(A), draw(st.sampled_from([1e-3, 1., 1e3])); M = draw(square(k, (0, 2, -2, 8)))
+    got = dict(B=B, y_B=y_B, X=B/an.column_scale(B), at=at, rows=an.PrivateRows(A, y, nonfinite=draw(st.sampled_from(['error', 'zero']))), n=n, d=k, M=M, t=rng.normal(size=k)*edge, edge=edge, var_t=draw(st.sampled_from([1e-9, 1., 1e9])),
+               R=draw(st.sampled_from([1., 1e-3, 1e9])), C=draw(st.sampled_from([1., 1e-3, 1e9])), z=rng.normal(size=k), S=M @ M.T, v=np.full(k, edge), noise=edge, var=edge, x=np.abs(A[:, 0]),
+               counts=rng.normal(size=len(an.OCTAVES))*edge + rng.integers(0, draw(st.sampled_from([1, 9, 10**6])), len(an.OCTAVES)))
+    return {key: got[key] for key in names}
+for f, *names in ((an.column_scale, 'B'), (an.public_ridge, 'B', 'y_B'), (an.row_space, 'X'), (an.public_whitener, 'B'), (an.public_anchor, 'B', 'y_B'), (an.joint_moments, 'rows', 'at', 'R', 'C'), (an.octaves, 'x'),
+                  (an.size_histogram, 'rows', 'at'), (an.score_histogram, 'rows', 'at', 'R'), (an.clip_radius, 'counts', 'noise', 'var'), (an.observe, 'M', 't', 'edge'), (an.inflation, 'z', 'S', 'v'), (an.update, 'at', 'M', 't', 'edge', 'var_t'),
+                  (an.rewhitening, 'M', 'n', 'edge'), (an.leaning, 'at'), (an.typical_size, 'counts', 'noise'), (an.outsized, 'counts', 'noise', 'R'), (an.least_norm, 'at')): case(f, also=steps(*names))
+case(an.joint_release, also=steps('M', 't'), rho=rho, rng=seeds())
+case(an.newton_step, share=4, also=steps('rows', 'n', 'at'), rho=number(.3, 1., 20., wrong=[0, -1, math.nan], odd=[1e-9, 31., 1e3]), budget=st.builds(pv.Budget, st.just(2e3)), rng=st.builds(np.random.default_rng, st.integers(0, 9)))
+size, some_rho = st.integers(1, 10**12), st.sampled_from([1e-300, 1e-9, .3, 1., 40., 1e100, 1e150])
+case(an.row_radius, n=size, d=size, rho=some_rho)
+case(an.rho_see, n=size, d=size)
+case(an.step_weights, n=size, d=size, rho=some_rho)
+case(an.PrivateRows, share=4, call=lambda A, y, B, y_B, intercept, nonfinite: an.size_histogram(an.PrivateRows(A, y, intercept, nonfinite), an._public(B, y_B, intercept)), also=data(), intercept=flag(), nonfinite=nonfinite)
+exempt('what dp_anchored holds and returns, tried with it', an.Anchor, an.AnchoredFit)
+
+# experiments: the harness of the paper's experiments on public data sets
+case(ex.stream, call=lambda seed, what: ex.stream(seed, what).random(), seed=number(0, 7), what=text)
+case(ex.draw, name=choice('ccpp', 'wine', 'dope'), trial=count(0, 1), seed=number(0, 7), kappa=number(1., 10.))
+case(ex.run, anything, name=choice('nothing'), trials=count(), seed=count(), n_jobs=st.just(0))
+case(ex.load_results, anything, name=choice('wine'))
+case(ex.dope_paths, also=steps('B', 'y_B'), call=lambda B, y_B: ex.dope_paths(B, y_B, B, y_B, (1., 10.), [np.random.default_rng(j) for j in range(2)], 3))
+exempt('a figure, drawn and looked at in its notebook', *[f for n, f in vars(ex).items() if n.startswith('figure_')], *[getattr(import_module('dp_pmt.figures'), n) for n in ('grid_slider', 'frame', 'demo')])
+exempt('takes the frame that run returned', ex.summarize, ex.quartiles, ex.compare, ex.save_results, ex.geometry_table, ex.show_table, ex.reported, ex.verdict)
+exempt('a part of run, which checks for it', ex.Experiment, ex.Prefixes, ex.recipes, ex.fits, ex.run_trial, ex.Workers, ex.finished, ex.settings)
+exempt('hours of runs and files; tests/test_reproduce.py tries it', ex.reproduce, ex.dp_pmt_reproduce)
+
+
+# The tests
+
+def exported():
+    "Every function and class that a module exports, but constants and warnings"
+    for m in pkgutil.iter_modules(dp_pmt.__path__):
+        if m.name.startswith('_'): continue
+        module = import_module(f'dp_pmt.{m.name}')
+        for f in map(module.__dict__.get, module.__all__):
+            if callable(f) and not (isinstance(f, type) and issubclass(f, Warning)): yield name_of(f)
+
+
+def test_nothing_is_left_out():
+    assert sorted(set(exported()) - set(CASES) - set(EXEMPT)) == [] # add a line to the registry above
+    assert sorted((set(CASES) | set(EXEMPT)) - set(exported())) == [] and not set(CASES) & set(EXEMPT)
+
+
+def examples(name):
+    "Each function's part of EXAMPLES"
+    return math.ceil(EXAMPLES*CASES[name][3]/sum(c[3] for c in CASES.values()))
+
+
+@pytest.mark.parametrize('name', CASES)
+def test_hostile_input(name):
+    f, check, strategy, _ = CASES[name]
+    @settings(max_examples=examples(name), derandomize=True, database=None, deadline=None, suppress_health_check=list(HealthCheck))
+    @given(strategy)
+    def tried(kw): attempt(f, check, kw)
+    tried()
+
+
+@settings(max_examples=EXAMPLES//25, derandomize=True, database=None, deadline=None, suppress_health_check=list(HealthCheck))
+@given(seed=st.integers(0, 999), n=st.integers(3, 40), d=st.integers(1, 4), i=st.integers(0, 39), bad=st.sampled_from([math.nan, math.inf, -math.inf, 1e151, 1e200, -1.7e308]),
+       where=st.sampled_from(['A', 'y', 'both']), size=st.sampled_from([0., 1., 1e6, 1e149]))
+def test_a_poisoned_row_counts_as_a_replaced_one(seed, n, d, i, bad, where, size):
+    "With nonfinite='zero' and the same noise, what is released moves by no more than the sensitivity, whatever stands in the row"
+    rng = np.random.default_rng(seed); i %= n
+    A, B = rng.normal(size=(n, d)), rng.normal(size=(d + 9, d)); y, y_B = rng.normal(size=n), rng.normal(size=d + 9)
+    poisoned, replaced = (A.copy(), y.copy()), (A.copy(), y.copy())
+    if where != 'y': poisoned[0][i, seed % d] = bad
+    if where != 'A': poisoned[1][i] = bad
+    replaced[0][i], replaced[1][i] = size*rng.normal(size=d), size
+    run = lambda f, *args, **kw: [f(*data, *args, rho=1., rng=seed, nonfinite='zero', **kw) for data in (poisoned, replaced)]
+    near = lambda a, b, most: np.linalg.norm(a - b) <= most*(1 + 1e-9) + 1e-12
+    for r, s, fits in ((pc.radius_A(n, d, .05), pc.radius_y(n, .05), run(al.dp_pmtolse, B, y_B)), (2., 3., run(al.dp_ssp, r_A=2., r_y=3.))):
+        a, b = (f.release for f in fits)
+        assert near(a.Sigma, b.Sigma, math.sqrt(2)*r*r/n) and near(a.cross, b.cross, 2*r*s/n)
+    a, b = run(al.dope_gd, B, y_B, steps=1, clip=.7, lr=.1)
+    assert near(a.path[1], b.path[1], .1*2*.7/n)
+    with warnings.catch_warnings():
+        warnings.simplefilter('ignore', an.AnchorWarning); a, b = run(an.dp_anchored, B, y_B)
+    assert a.sizes is b.sizes is None or near(a.sizes[0], b.sizes[0], math.sqrt(2))
+
+
+ESTIMATORS = [al.ols, al.public_ols, al.dp_pmtolse, al.dp_olse, al.dp_ssp, al.dope_gd, an.dp_anchored]
+
+@pytest.mark.parametrize('f, which', [(f, k) for f in ESTIMATORS for k in 'AB' if k in signature(f).parameters], ids=lambda x: x if isinstance(x, str) else x.__name__)
+def test_rows_must_be_labelled_alike(f, which):
+    "A frame and a series whose labels differ, as after sorting one of them, are refused; the same labels in any order are fine"
+    rng = np.random.default_rng(0)
+    frames = {k: (pd.DataFrame(rng.normal(size=(30, 2))), pd.Series(rng.normal(size=30))) for k in 'AB'}
+    def call(): return f(**{k: v for k, v in dict(A=frames['A'][0], y=frames['A'][1], B=frames['B'][0], y_B=frames['B'][1], rho=1., rng=0).items() if k in signature(f).parameters})
+    with warnings.catch_warnings():
+        warnings.simplefilter('ignore')
+        frames[which] = tuple(x[::-1] for x in frames[which]); call()
+        frames[which] = frames[which][0], frames[which][1].sort_index()
+        with pytest.raises(ValueError, match='labelled differently'): call()
