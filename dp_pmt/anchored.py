@@ -378,7 +378,7 @@ def dp_anchored(
     at = replace(at, beta=least_norm(at))
     b, b0 = (at.beta[:-1], float(at.beta[-1])) if intercept else (at.beta, 0.)
     fit = AnchoredFit(b, budget.rho if weights else 0., 'anchored', names=names, path=np.array(path), intercept=b0, has_intercept=intercept,
-                      budget=budget, steps=steps, sizes=sizes, shape=(n, k))
+                      budget=budget, n=n, steps=steps, sizes=sizes, shape=(n, k))
     for text in (fit.advice() if warn else []): warnings.warn(text, AnchorWarning, stacklevel=2)
     return fit
 
@@ -406,7 +406,6 @@ class AnchoredFit(Fit):
     "A `Fit` with intercept, ledger, and what each step saw"
     intercept:float=0.           # Intercept, 0 if none was asked for
     has_intercept:bool=False     # Was one asked for?
-    budget:Budget=None           # What was spent on what
     steps:list=field(default_factory=list) # One record a step, see `diagnosis`
     sizes:tuple=None             # Noisy octave counts of the row norms, and their noise sd
     shape:tuple=None             # n, and the number of directions

@@ -6,7 +6,7 @@
 __all__ = ['GRID', 'SENS', 'FORMAT', 'names_of', 'check_names', 'check_public', 'n_rows', 'solve_symmetric', 'Release',
            'privatize', 'integer_rows', 'integer_gram', 'discrete_gaussian', 'joint_weight', 'release', 'basis',
            'ridge', 'labels', 'subset', 'predict', 'noise_covariance', 'residual_variance', 'covariance', 'intervals',
-           'eps', 'statement', 'to_json', 'form_of', 'check_meaning', 'from_json']
+           'eps', 'guarantee', 'statement', 'to_json', 'form_of', 'check_meaning', 'from_json']
 
 # %% ../nbs/01a_release.ipynb #9e888b67
 import hashlib
@@ -355,6 +355,21 @@ def eps(
 _NOISE = {'discrete gaussian': "discrete Gaussian noise, drawn by OpenDP with entropy from the operating system and added to whole numbers",
           'gaussian': "Gaussian noise in floating point, which follows the theory only up to rounding (its last bits can betray a row: fit for experiments, not for publication)"}
 
+def guarantee(
+    rows:str,    # A sentence that says what was computed from what
+    rho:float,   # zCDP spent > 0
+    e:float,     # The ε that it means at `delta`
+    delta:float, # δ, 0 < δ < 1
+    noise:str,   # `'gaussian'` or `'discrete gaussian'`
+    ledger:list, # Pairs (what, rho)
+)->str:
+    "Who is protected against whom, by how much and by what, in plain words"
+    return ' '.join((rows, "Each row is protected against a reader who knows the method, the public rows and all other confidential rows: had that one row been any other, the probability of every possible outcome would differ "
+        f"by a factor of at most exp({e:.4g}), give or take {delta:g} (differential privacy with epsilon = {e:.4g} and delta = {delta:g}; {rho:.6g}-zCDP; neighbours: one row replaced).",
+        f"This was achieved with {_NOISE[noise]}.", "Spent: " + ', '.join(f"{r:.6g} on {what}" for what, r in ledger) + '.' if len(ledger) < 5 else f"It was spent in {len(ledger)} releases, each with noise of its own; the ledger lists them.",
+        "The number of rows, the names of the columns and the public rows are not protected, and who contributed several rows is protected less.",
+        "Whatever is computed from these numbers alone costs nothing more; every further release from the same confidential rows adds to the cost."))
+
 def statement(
     rel:Release,      # A release
     delta:float=1e-6, # δ at which to quote ε, 0 < δ < 1
@@ -362,12 +377,7 @@ def statement(
     "The guarantee in plain words, for a report"
     rows = f"The numbers were computed from {rel.n:,} confidential rows" + (f" and {rel.public.n:,} public rows." if rel.public else ".")
     if not rel.private: return rows + " They are NOT private: the scale of their noise was itself computed from the confidential rows."
-    e, ledger = eps(rel, delta), rel.budget.ledger if rel.budget else []
-    return ' '.join((rows, "Each row is protected against a reader who knows the method, the public rows and all other confidential rows: had that one row been any other, the probability of every possible outcome would differ "
-        f"by a factor of at most exp({e:.4g}), give or take {delta:g} (differential privacy with epsilon = {e:.4g} and delta = {delta:g}; {rel.rho:.6g}-zCDP; neighbours: one row replaced).",
-        f"This was achieved with {_NOISE[rel.noise]}.", "Spent: " + ', '.join(f"{r:.6g} on {what}" for what, r in ledger) + '.',
-        "The number of rows, the names of the columns and the public rows are not protected, and who contributed several rows is protected less.",
-        "Whatever is computed from these numbers alone costs nothing more; every further release from the same confidential rows adds to the cost."))
+    return guarantee(rows, rel.rho, eps(rel, delta), delta, rel.noise, rel.budget.ledger if rel.budget else [])
 
 # %% ../nbs/01a_release.ipynb #5397cae1
 FORMAT = 'dp_pmt release 1' # first entry of the file
