@@ -459,7 +459,7 @@ def from_json(
     text = source if isinstance(source, str) and source.lstrip().startswith('{') else Path(source).read_text(encoding='utf-8')
     try: c = json.loads(text, object_pairs_hook=_no_twins)
     except (ValueError, RecursionError) as e: raise ValueError(f"not a release: {e}") from None
-    if c.get('format') != FORMAT: raise ValueError(f"not a release, or of another version: the format must be {FORMAT!r}")
+    if not isinstance(c, dict) or c.get('format') != FORMAT: raise ValueError(f"not a release, or of another version: the format must be {FORMAT!r}")
     rules = form_of(len(c['cross']) if isinstance(c.get('cross'), list) else 0)
     if set(c) != set(rules): raise ValueError(f"not a release: missing entries {sorted(set(rules) - set(c))}, unknown entries {sorted(set(c) - set(rules))}")
     wrong = [k for k, rule in rules.items() if not rule(c[k])]
