@@ -60,7 +60,9 @@ class Fit:
     path:np.ndarray=field(default=None, repr=False) # Iterates (steps+1, d), where the method iterates
     private:bool=True       # Does the claim hold? False for `ols` and for Algorithm 2
 
-    def __post_init__(self): self.beta = check_finite('coefficients', self.beta, math.inf)
+    def __post_init__(self):
+        self.beta = check_finite('coefficients', self.beta, math.inf)
+        self.rho = math.inf if self.rho == math.inf else check_positive('rho', self.rho, zero=True)
 
     @property
     def coef(self)->dict:
