@@ -47,7 +47,9 @@ class Fit:
     budget:Budget=None      # What was spent on what
     n:int=None              # Number of private rows (public under replace-one)
 
-    def __post_init__(self): self.beta = check_finite('coefficients', self.beta, math.inf)
+    def __post_init__(self):
+        self.beta = check_finite('coefficients', self.beta, math.inf)
+        self.rho = math.inf if self.rho == math.inf else check_positive('rho', self.rho, zero=True)
 
     @property
     def coef(self)->dict:

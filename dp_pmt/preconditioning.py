@@ -134,7 +134,7 @@ class PublicMoment:
         beta, # Coefficients in the whitened coordinates
     )->np.ndarray: # Coefficients in the original ones
         "`sigma_yB Sigma_B^(-1/2) beta` (the inverse of equation 1)"
-        return self.sigma_yB*(self.inv_sqrt @ check_finite('beta', beta, math.inf))
+        return self.sigma_yB*(self.inv_sqrt @ check_finite('beta', beta))
 
     def __repr__(self): return f"PublicMoment(n={self.n}, d={self.d}, lambda_min={np.linalg.eigvalsh(self.Sigma_B)[0]:.4g}, sigma_yB={self.sigma_yB:.4g})"
 
@@ -257,10 +257,10 @@ def check_pass(
     r_A:float,     # Clipping radius for rows, > 0, perhaps infinite
     r_y:float,     # Clipping radius for responses, > 0, perhaps infinite
     nonfinite:str, # `'error'` or `'zero'`
-):
+)->tuple:          # The radii as floats
     "Refuse parameters that would switch the clip off unseen"
-    for name, r in (('r_A', r_A), ('r_y', r_y)): r == math.inf or check_positive(name, r)
     if nonfinite not in ('error', 'zero'): raise ValueError(f"nonfinite must be 'error' or 'zero', got {nonfinite!r}")
+    return tuple(math.inf if r == math.inf else check_positive(name, r) for name, r in (('r_A', r_A), ('r_y', r_y)))
 
 # %% ../nbs/01_preconditioning.ipynb #4b8f35b7
 @dataclass(eq=False)
@@ -281,7 +281,7 @@ class Moments:
         nonfinite:str='error', # What to do with rows that are not finite: `'error'` or `'zero'`
     )->'Moments':
         "One streaming pass: whiten, clip, sum"
-        check_pass(r_A, r_y, nonfinite)
+        r_A, r_y = check_pass(r_A, r_y, nonfinite)
         return block_sum(partial(cls.of_block, public=public, r_A=r_A, r_y=r_y, nonfinite=nonfinite), *rows_of(A, y))
 
     @classmethod

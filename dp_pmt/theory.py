@@ -192,7 +192,7 @@ def error_bound_direct(
     "Bound on the distance of DP-PMTOLSE to OLS that keeps the cross moment's noise and inverts once (ours)"
     low, (G, g) = _lowest(n_A, n_B, d, eta, C), noise_bounds(n_A, d, rho_1, rho_2, eta, C1, C2)
     sigma_yB, Sigma_B_inv_norm, R = check_all(True, sigma_yB=sigma_yB, Sigma_B_inv_norm=Sigma_B_inv_norm, R=R)
-    if not G <= low/2: return math.inf
+    if not (low > 0 and G <= low/2): return math.inf
     return 2*sigma_yB*math.sqrt(Sigma_B_inv_norm)/low*(G*R + g)
 
 # %% ../nbs/03_theory.ipynb #cf1d12b4
