@@ -207,11 +207,40 @@ case(pc.load_rows, anything, 4, also=both())
 
 # release: the safe one draws from the operating system, so its results differ from run to run, and the rules do not
 case(re.release, released, 15, also=data(n=True), rho=number(1., .3, 20.), eta=eta, radius=number(None, None, 3.), weight=number(None, None, 1.), nonfinite=nonfinite)
+def _releases():
+    rng = np.random.default_rng(0); A, B, beta = rng.normal(size=(300, 3)), rng.normal(size=(20, 3)), np.ones(3)
+    return [al.dp_pmtolse(A, A @ beta, B, B @ beta, r, rng=0).release for r in (1e-6, 1., 1e4)] + [al.dp_ssp(pd.DataFrame(A, columns=list('abc')), A @ beta, 1., rng=0, r_A=3., r_y=5.).release]
+rel = st.sampled_from(_releases()); sd = number(None, None, 1.)
+case(re.ridge, rel=rel, lam=st.one_of(number(0., .1, 5.), rows(1)))
+case(re.subset, anything, rel=rel, columns=st.one_of(st.sampled_from([[0, 2], 'a', ['a', 'c'], [], [5], [0, 0], None, -1, [-1]]), rows(1)))
+case(re.predict, rel=rel, X=rows(plant=True))
+case(re.covariance, bound, rel=rel, residual_sd=sd)
+case(re.residual_variance, rel=rel, residual_sd=sd)
+case(re.intervals, bound, rel=rel, level=fraction(), residual_sd=sd)
+case(re.eps, rel=rel, delta=fraction())
+case(re.statement, anything, rel=rel, delta=fraction())
+case(re.to_json, anything, rel=rel, delta=fraction())
+case(re.noise_covariance, bound, v=rows(1, often=0, sizes=(3,)), sigma1=st.just(1.), sigma2=st.just(2.), ensemble=st.sampled_from(['iid', 'isometric']))
+
+def tampered(rel, key, value, drop):
+    "A file in which one entry was changed or left out, its checksum mended"
+    import json
+    c = json.loads(rel.to_json()); c.pop('sha256')
+    if drop: c.pop(key)
+    else: c[key] = value
+    c['sha256'] = re._checksum(c)
+    return re.from_json(json.dumps(c)) and 0
+case(re.from_json, anything, 6, call=tampered, rel=rel, key=st.sampled_from(['format', 'n', 'rho', 'Sigma', 'cross', 'budget', 'public', 'names', 'sens', 'eps', 'delta', 'noise', 'x']), value=st.sampled_from([0, -1, 1e400, None, 'x', [], {}, [[1.]], True, [1, 2]]), drop=flag())
+case(re.joint_weight, d=st.integers(1, 500))
+case(re.discrete_gaussian, anything, sens=positive, rho=rho)
+exempt('a part of release or from_json, tried with them', re.basis, re.labels, re.check_meaning, re.form_of, re.integer_rows, re.integer_gram)
 case(re.guarantee, anything, rows=text.map(str), rho=positive, e=positive, delta=fraction(), noise=st.just('gaussian'), ledger=st.just([]))
 
 # scale
 case(sc.source, anything, 8, also=data(public=False), y=st.sampled_from(['0', 'x', '', None, 3]), columns=st.sampled_from([None, ['0'], [], 'ab', ['0', '0']]))
 case(sc.Sites, share=4, call=lambda A, y: sc.Sites((A, y), (A, y)).block_sum(lambda X, t: np.array([len(t)])), also=data(public=False, streams=0))
+case(sc.combine, anything, call=lambda a, b: sc.combine(a, b), a=rel, b=rel)
+exempt('made by source, and tried in its notebook on files, tables and clusters', sc.Source, sc.DaskRows, sc.SparkRows, sc.Checkpoint)
 case(sc.watched, anything, 2, call=lambda A, y: list(sc.watched(A, y)), also=data(public=False))
 
 # theory
