@@ -71,6 +71,7 @@ def rows_of(
     if kind == 'pandas' and isinstance(y, str):
         if list(A.columns).count(y) != 1: raise ValueError("y must name one column of the rows")
         return A.drop(columns=y), A[y]
+    if hasattr(A, 'to_pandas') and not (y is None or isinstance(y, str)): return A.to_pandas(), y # a table in memory, and responses beside it
     if kind in ('dask', 'duckdb', '_duckdb', 'polars', 'pyarrow', 'pyspark') or isinstance(A, (str, Path)) or isinstance(y, str):
         from dp_pmt.scale import source
         return source(A, y), None
