@@ -21,6 +21,7 @@ from hypothesis import strategies as st
 import dp_pmt
 from dp_pmt import algorithms as al
 from dp_pmt import anchored as an
+from dp_pmt import audit as au
 from dp_pmt import datasets as ds
 from dp_pmt import experiments as ex
 from dp_pmt import planner as pl
@@ -235,6 +236,19 @@ case(re.joint_weight, d=st.integers(1, 500))
 case(re.discrete_gaussian, anything, sens=positive, rho=rho)
 exempt('a part of release or from_json, tried with them', re.basis, re.labels, re.check_meaning, re.form_of, re.integer_rows, re.integer_gram)
 case(re.guarantee, anything, rows=text.map(str), rho=positive, e=positive, delta=fraction(), noise=st.just('gaussian'), ledger=st.just([]))
+
+# audit
+runs = st.sampled_from([np.random.default_rng(0).normal(size=(50, 2)), np.full((50, 1), math.nan), np.ones((50, 3))*1e300, np.random.default_rng(1).normal(size=(50, 2))*[1, math.inf]])
+case(au.audit, bound, 3, call=lambda **kw: [(a := au.audit(lambda D, rng: D + rng.normal(), n_jobs=1, **kw)).mu, a.eps, repr(a) and 0.], D=st.sampled_from([0., math.nan, 1e300]), D_prime=st.sampled_from([1., math.nan]), trials=number(100, 120), delta=fraction(), conf=mostly(st.sampled_from([.9, .999]), fraction()), seed=number(0, 7))
+case(au.gaussian_tradeoff, bound, fpr=st.floats(0, 1), mu=st.floats(0, 50))
+case(au.rate_limit, k=st.integers(0, 50), m=st.just(50), a=st.floats(1e-9, .1))
+case(au.eps_bound, fp=st.integers(0, 50), fn=st.integers(0, 50), m=st.just(50), delta=st.floats(1e-12, .5), a=st.floats(1e-9, .1))
+case(au.mu_bound, fp=st.integers(0, 50), fn=st.integers(0, 50), m=st.just(50), a=st.floats(1e-9, .1), pooled=flag())
+case(au.outputs, anything, x=rows(often=0))
+for f in (au.linear_score, au.student_score): case(f, anything, call=lambda X0, X1, f=f: au.with_gaps(f, X0, X1)(X0) if X0.shape == X1.shape else 0, X0=runs, X1=runs)
+case(au.atom_score, call=lambda X0, X1: au.atom_score(X0, X1)(X0), X0=runs, X1=runs)
+case(au.worst_rows, r_A=positive, r_y=positive, sigma1=positive, sigma2=positive, d=count(2, 3))
+exempt('a part of audit, which checks for it', au.run_pair, au.to_scale, au.student_fit, au.with_gaps, au.best_threshold, au.Audit, au.worst_rows_joint, au.plot_tradeoff)
 
 # scale
 case(sc.source, anything, 8, also=data(public=False), y=st.sampled_from(['0', 'x', '', None, 3]), columns=st.sampled_from([None, ['0'], [], 'ab', ['0', '0']]))
