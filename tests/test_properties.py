@@ -227,7 +227,7 @@ def tampered(rel, key, value, drop):
     "A file in which one entry was changed or left out, its checksum mended"
     import json
     c = json.loads(rel.to_json()); c.pop('sha256')
-    if drop: c.pop(key)
+    if drop: c.pop(key, None)
     else: c[key] = value
     c['sha256'] = re._checksum(c)
     return re.from_json(json.dumps(c)) and 0
