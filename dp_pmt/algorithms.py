@@ -119,9 +119,9 @@ def dp_pmtolse(
     "The paper's Algorithm 1, `rho`-zCDP under replace-one (Theorem 1)"
     budget, rng = Budget(rho), np.random.default_rng(rng)
     split, _ = check_fraction('split', split), symmetric_noise(1, 1., 0, ensemble)
-    (A, y), (B, y_B) = rows_of(A, y), load_rows(B, y_B)
+    check_public(A, B); (A, y), (B, y_B) = rows_of(A, y), load_rows(B, y_B)
     public, names = PublicMoment(B, y_B), names_of(A)
-    check_names(names, B, 'A', 'B'); check_public(A, B)
+    check_names(names, B, 'A', 'B')
     n = n_rows(A, y, n); r_A, r_y = radius_A(n, public.d, eta), radius_y(n, eta)
     m = Moments.of(A, y, public, r_A, r_y, nonfinite)
     if m.n != n: raise ValueError("the stream held another number of rows than n=: nothing was released")
@@ -134,7 +134,7 @@ def twice(
     y, # Private responses, or None
 )->list: # Column names, or None
     "Raise if the rows can be read only once"
-    if y is None and iter(A) is A: raise ValueError("this method passes over the rows more than once: give a list of blocks, not a one-shot iterator")
+    if y is None and (getattr(A, 'once', False) or iter(A) is A): raise ValueError("this method passes over the rows more than once: give a list of blocks, not a one-shot iterator")
     return names_of(A)
 
 # %% ../nbs/02_algorithms.ipynb #da699436
@@ -170,7 +170,7 @@ def norm_histogram(
     y=None,                # Private responses (n,)
     nonfinite:str='error', # Private rows that are not finite: `'error'` or `'zero'`
 )->np.ndarray:             # Counts (2, bins): of row norms, and of absolute responses. Not private
-    "Counts over geometric bins; replacing one row moves each of the two by at most √2"
+    "Counts over geometric bins; replacing one row moves each of the two by at most √2. Not private"
     return block_sum(partial(_bins, nonfinite=nonfinite), *rows_of(A, y))
 
 def _bins(A, y, nonfinite):
@@ -222,7 +222,7 @@ def clipped_gradients(
     origin,     # Around which they are clipped (d,)
     clip:float, # Clip radius > 0
 )->np.ndarray:  # Sum over rows of clip(gradient - origin) (d,)
-    "Sum of gradients clipped around `origin`; replacing one row moves it by at most `2*clip`"
+    "Sum of gradients clipped around `origin`; replacing one row moves it by at most `2*clip`. Not private"
     with np.errstate(all='ignore'):
         Z = X*(beta @ X - y) - np.asarray(origin)[:, None]
         norm = np.sqrt(np.einsum('ij,ij->j', Z, Z)); fine = norm < math.inf
@@ -260,11 +260,11 @@ def dope_gd(
     nonfinite:str='error',  # Private rows that are not finite: `'error'` or `'zero'`
 )->Fit:
     "Full-batch DOPE-GD, `rho`-zCDP under replace-one; the iterates are in `path`"
-    (A, y), (B, y_B) = rows_of(A, y), load_rows(B, y_B)
+    check_public(A, B); (A, y), (B, y_B) = rows_of(A, y), load_rows(B, y_B)
     budget, rng, names = Budget(rho), np.random.default_rng(rng), twice(A, y)
     if not (isinstance(steps, (int, np.integer)) and steps >= 1): raise ValueError(f"steps must be a whole number, at least 1, got {steps!r}")
     for name, x in (('clip', clip), ('lr', lr)): x is None or check_positive(name, x)
-    check_fraction('clip_quantile', clip_quantile); check_pass(math.inf, math.inf, nonfinite); check_names(names, B, 'A', 'B'); check_public(A, B)
+    check_fraction('clip_quantile', clip_quantile); check_pass(math.inf, math.inf, nonfinite); check_names(names, B, 'A', 'B')
     public = PublicMoment(B, y_B); B, y_B = as_matrix(B, 'B'), as_matrix(y_B, 'y_B', ndim=1)
     lr, path = lr or 1/np.linalg.eigvalsh(public.Sigma_B)[-1], [dope_start(public, B, y_B, start)]
     n, share = int(block_sum(partial(_count, d=public.d, nonfinite=nonfinite), A, y)), budget.split(*[1]*steps)[0]

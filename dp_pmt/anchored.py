@@ -117,12 +117,12 @@ class PrivateRows:
     ):
         if nonfinite not in ('error', 'zero'): raise ValueError(f"nonfinite must be 'error' or 'zero', got {nonfinite!r}")
         A, y = rows_of(A, y)
-        if y is None and iter(A) is A: raise ValueError("dp_anchored reads the rows several times: give a list of blocks or another re-iterable, not a one-shot iterator")
+        if y is None and (getattr(A, 'once', False) or iter(A) is A): raise ValueError("dp_anchored reads the rows several times: give a list of blocks or another re-iterable, not a one-shot iterator")
         self.A, self.y, self.intercept, self.nonfinite = A, y, intercept, nonfinite
 
     def again(self)->None:
         "Raise if a source that was read once has nothing left"
-        if next(iter(blocks_of(self.A, self.y)), None) is None: raise ValueError("the rows can be read only once: give a list of blocks or another re-iterable")
+        if not hasattr(self.A, 'block_sum') and next(iter(blocks_of(self.A, self.y)), None) is None: raise ValueError("the rows can be read only once: give a list of blocks or another re-iterable")
 
     def sum(self,
         f,                 # Function of whitened rows a (k, m), their norms q (m,) and residuals r (m,)
@@ -153,7 +153,7 @@ def joint_moments(
     R:float,          # Row bound > 0
     C:float,          # Score bound > 0
 )->tuple:             # M/R² (k, k) and t/C (k,). Not private
-    "Weighted moments of the residual problem, in one pass; replacing a row moves them by at most `SENS`"
+    "Weighted moments of the residual problem, in one pass; replacing a row moves them by at most `SENS`. Not private"
     if not (1e-3 <= R <= 1e120 and 1e-4 <= C <= 1e120): raise ValueError(f"R must lie between 1e-3 and 1e120 and C between 1e-4 and 1e120, got {R!r} and {C!r}") # elsewhere floats underflow
     S = rows.sum(partial(_weighted, R=R, C=C), at); M, t = S[:-1], S[-1]
     return (M + M.T)/(2*R*R), t/C # symmetric to the last bit: noise that is symmetric would not hide the difference
@@ -195,7 +195,7 @@ def size_histogram(
     rows:PrivateRows, # Private rows
     at:Anchor,        # Coordinates
 )->np.ndarray:        # Counts; their sum is n. Not private
-    "Octave counts of the whitened norms; refuses rows that are not finite"
+    "Octave counts of the whitened norms; refuses rows that are not finite. Not private"
     return rows.sum(_sizes, at, first=True)
 
 def _sizes(a, q, r): return octaves(q)
@@ -206,7 +206,7 @@ def score_histogram(
     at:Anchor,        # Where the step stands
     R:float,          # Row bound > 0
 )->np.ndarray:        # Counts. Not private
-    "Octave counts of the score norms that `joint_moments` will clip at C"
+    "Octave counts of the score norms that `joint_moments` will clip at C. Not private"
     return rows.sum(partial(_scores, R=R), at)
 
 def _scores(a, q, r, R): return octaves(np.minimum(q, R*R/q)*np.abs(r))
@@ -359,9 +359,9 @@ def dp_anchored(
     warn:bool=True,         # Warn of what the diagnosis finds?
 )->'AnchoredFit':
     "Private Newton steps from the public fit, `rho`-zCDP under replace-one; with `nonfinite='zero'` whatever the rows"
-    (A, y), (B, y_B) = rows_of(A, y), load_rows(B, y_B)
+    check_public(A, B); (A, y), (B, y_B) = rows_of(A, y), load_rows(B, y_B)
     budget, rng, names = Budget(rho), np.random.default_rng(rng), names_of(A) or names_of(B); rho = budget.rho
-    check_names(names, B, 'A', 'B'); check_public(A, B)
+    check_names(names, B, 'A', 'B')
     at, rows = _public(B, y_B, intercept), PrivateRows(A, y, intercept, nonfinite)
     counts = size_histogram(rows, at); n, k = int(counts.sum()), at.W.shape[1]
     rows.again()

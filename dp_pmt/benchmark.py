@@ -86,7 +86,7 @@ def bench_fit(
     "A fit against the bare products and against other fits"
     A, y, B, y_B = rows(n, d); out, few = [], max(3, repeats//4)
     fit = partial(dp_pmtolse, A, y, B, y_B, 1., rng=0)
-    products = {k: partial(_limited, k, bare, A, y) for k in (1, 2)}
+    products = {k: partial(_limited, k, bare, A, y) for k in (1, preconditioning.THREADS)}
     best = min(products, key=lambda k: min(seconds(products[k]) for _ in range(5)))
     t = ratios(fit, products[best], repeats); out += [row('fit / bare products', t[:, 0]/t[:, 1], n=n, d=d), row('fit, seconds', t[:, 0], n=n, d=d), row('bare products, seconds', t[:, 1], n=n, d=d)]
     if importlib.util.find_spec('sklearn'):

@@ -11,10 +11,12 @@ import math
 import os
 from collections import deque
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache, partial
 from itertools import chain, islice
 from pathlib import Path
+from threading import Lock
 
 import numpy as np
 from fastcore.basics import AttrDict
@@ -83,6 +85,7 @@ def load_rows(
     y_B=None, # Responses, or the name of their column in `B`
 )->tuple:     # `(B, y_B)` in memory
     "Few rows, from wherever they are"
+    if y_B is None and hasattr(B, 'load'): return B.load()
     if y_B is None: raise ValueError("give the public responses y_B, or the name of their column in B")
     B, y_B = rows_of(B, y_B)
     return (B, y_B) if y_B is not None else B.load()
@@ -184,6 +187,7 @@ def clip_rows(
 def blocks_of(
     A,        # Rows (n, d): array, memory map, frame or lists; or, if `y` is None, an iterable of pairs (A_i, y_i)
     y=None,   # Responses (n,)
+    fresh:bool=False, # Are the arrays of a stream new each time? Else they are copied, since several blocks are held at once
 ):            # Yields float64 pairs (A_i, y_i) of about four megabytes
     "The rows in cache-sized blocks, from whatever holds them"
     if y is None:
@@ -193,7 +197,7 @@ def blocks_of(
             if not (isinstance(pair, (tuple, list)) and len(pair) == 2 and pair[1] is not None): raise ValueError("a stream must yield pairs (A_i, y_i)")
             first = first or _names(pair[0])
             if (_names(pair[0]) or first) != first: raise ValueError("the blocks of a stream must have the same columns, in the same order")
-            yield from blocks_of(*pair)
+            yield from (b if fresh else tuple(np.array(x, order='K') for x in b) for b in blocks_of(*pair))
         return
     A, y = _same_rows(A, y); n = len(y)
     rows, cut_A, cut_y = max(1, 2**19//A.shape[1]), getattr(A, 'iloc', A), getattr(y, 'iloc', y)
@@ -202,22 +206,32 @@ def blocks_of(
 # %% ../nbs/01_preconditioning.ipynb #cf2ef93a
 THREADS = len(os.sched_getaffinity(0)) if hasattr(os, 'sched_getaffinity') else os.cpu_count() # for `block_sum`; set it to 1 where processes share the cores
 FEW = 4 # blocks that one thread adds up sooner than several are started
-_blas = cache(ThreadpoolController)
+_blas, _limits, _lock = cache(ThreadpoolController), [], Lock()
+
+@contextmanager
+def _one_blas_thread(): # the limit is one for the whole process: who comes first sets it, who goes last lifts it
+    with _lock: _limits.append(_limits[0] if _limits else _blas().limit(limits=1, user_api='blas'))
+    try: yield
+    finally:
+        with _lock:
+            limit = _limits.pop()
+            if not _limits: limit.restore_original_limits()
 
 def block_sum(
     f,                # Function of a block (A_i, y_i), its results can be added
     A,                # Rows, or a source that sums by itself
     y=None,           # Responses
     threads:int=None, # Number of threads ≥ 1; None: `THREADS`
+    fresh:bool=False, # See `blocks_of`
 ):
     "Sum of `f` over the blocks, in their order whatever the threads; where the rows live elsewhere, `f` goes there"
     if hasattr(A, 'block_sum'): return A.block_sum(f)
-    blocks, threads = blocks_of(A, y), threads or THREADS
+    blocks, threads = blocks_of(A, y, fresh), threads or THREADS
     quiet = lambda block: np.errstate(all='ignore')(f)(*block) # each thread has a state of its own
     first = list(islice(blocks, FEW)); blocks = chain(first, blocks)
     if not first: raise ValueError("there are no private rows")
     if len(first) < FEW or threads == 1: return _add(map(quiet, blocks))
-    with _blas().limit(limits=1, user_api='blas'), ThreadPoolExecutor(threads) as pool: return _add(_ahead(pool, quiet, blocks, 2*threads))
+    with _one_blas_thread(), ThreadPoolExecutor(threads) as pool: return _add(_ahead(pool, quiet, blocks, 2*threads))
 
 def _add(parts):
     total = next(parts)

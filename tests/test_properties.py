@@ -22,6 +22,7 @@ import dp_pmt
 from dp_pmt import algorithms as al
 from dp_pmt import anchored as an
 from dp_pmt import audit as au
+from dp_pmt import benchmark as bm
 from dp_pmt import datasets as ds
 from dp_pmt import experiments as ex
 from dp_pmt import planner as pl
@@ -254,6 +255,7 @@ exempt('a part of audit, which checks for it', au.run_pair, au.to_scale, au.stud
 case(sc.source, anything, 8, also=data(public=False), y=st.sampled_from(['0', 'x', '', None, 3]), columns=st.sampled_from([None, ['0'], [], 'ab', ['0', '0']]))
 case(sc.Sites, share=4, call=lambda A, y: sc.Sites((A, y), (A, y)).block_sum(lambda X, t: np.array([len(t)])), also=data(public=False, streams=0))
 case(sc.combine, anything, call=lambda a, b: sc.combine(a, b), a=rel, b=rel)
+case(sc.paths, anything, A=st.sampled_from(["", "x", "*", None, 3, [], [None], ["x", "x"], "\0", "~", [[1.0]], b"x"]))
 exempt('made by source, and tried in its notebook on files, tables and clusters', sc.Source, sc.DaskRows, sc.SparkRows, sc.Checkpoint)
 case(sc.watched, anything, 2, call=lambda A, y: list(sc.watched(A, y)), also=data(public=False))
 
@@ -337,6 +339,7 @@ case(ex.dope_paths, also=steps('B', 'y_B'), call=lambda B, y_B: ex.dope_paths(B,
 exempt('a figure, drawn and looked at in its notebook', *[f for n, f in vars(ex).items() if n.startswith('figure_')], *[getattr(import_module('dp_pmt.figures'), n) for n in ('grid_slider', 'frame', 'demo')])
 exempt('takes the frame that run returned', ex.summarize, ex.quartiles, ex.compare, ex.save_results, ex.geometry_table, ex.show_table, ex.reported, ex.verdict)
 exempt('a part of run, which checks for it', ex.Experiment, ex.Prefixes, ex.recipes, ex.fits, ex.run_trial, ex.Workers, ex.finished, ex.settings)
+exempt('measures time', *[f for n in bm.__all__ if callable(f := getattr(bm, n))])
 exempt('hours of runs and files; tests/test_reproduce.py tries it', ex.reproduce, ex.dp_pmt_reproduce)
 
 
