@@ -76,7 +76,7 @@ def outputs(
         if x.release is not None: return outputs(x.release)
         seen = [s.C for s in getattr(x, 'steps', [])], getattr(x, 'sizes', None) or []
         return outputs([x.beta, [] if x.path is None else x.path[1:], *seen])
-    if isinstance(x, Release): return outputs([x.Sigma[np.triu_indices(len(x.Sigma))], x.cross, x.sigma1, x.sigma2])
+    if isinstance(x, Release): return outputs([x.Sigma[np.triu_indices(len(x.Sigma))], x.cross, x.sigma1, x.sigma2, *(v for v in (x.yy, x.sigma3) if v is not None)])
     if isinstance(x, dict): return outputs(list(x.values()))
     if isinstance(x, (tuple, list)): return np.concatenate([outputs(v) for v in x]) if len(x) else np.empty(0)
     return np.ravel(np.asarray(x, float))
@@ -154,10 +154,10 @@ def to_scale(
     X1, # Outputs on D' (m, p)
 ):      # Function (m, p) -> (m, p)
     "Map that brings all columns to median 0 and comparable spread"
-    X = np.concatenate([X0, X1]); X = np.where(np.isfinite(X), X, np.nan)
+    X = np.concatenate([X0, X1]); X = np.where(np.isfinite(X), np.clip(X, -1e150, 1e150), np.nan) # squares don't overflow
     with warnings.catch_warnings():
         warnings.simplefilter('ignore') # columns without a number
-        q = np.nan_to_num(np.nanquantile(X, [.25, .5, .75], axis=0)); wide, sd = (q[2] - q[0])/1.349, np.nan_to_num(np.nanstd(np.clip(X, -1e150, 1e150), axis=0))
+        q = np.nan_to_num(np.nanquantile(X, [.25, .5, .75], axis=0)); wide, sd = (q[2] - q[0])/1.349, np.nan_to_num(np.nanstd(X, axis=0))
     unit = np.where(wide > 1e-300, wide, np.where(sd > 1e-300, sd, 1.))
     return lambda Z: np.where(np.isfinite(Z), np.clip((Z - q[1])/unit, -1e6, 1e6), np.nan)
 
@@ -208,6 +208,8 @@ def atom_score(
     value = {k: math.log(n1/len(X1)) - math.log(n0/len(X0)) for k, (n0, n1) in counts.items() if n0 + n1 > 2}
     return lambda X: np.array([value.get(k, 0.) for k in keys(X)])
 
+def _gaps(X): return np.where(np.isfinite(X), 0., np.nan_to_num(X, nan=2, posinf=1, neginf=-1)) # which kind of gap, where
+
 def with_gaps(
     build, # `linear_score` or `student_score`: for finite outputs
     X0,    # Outputs on D (m, p)
@@ -215,10 +217,10 @@ def with_gaps(
 ):         # Function (m, p) -> (m,)
     "Score of the pattern of gaps, plus that of the numbers where all are finite"
     full, scale = lambda X: np.isfinite(X).all(axis=1), to_scale(X0, X1)
-    gaps = atom_score(np.isfinite(X0)*1., np.isfinite(X1)*1.)
+    gaps = atom_score(_gaps(X0), _gaps(X1))
     f = build(*(scale(X[full(X)]) for X in (X0, X1))) if min(full(X0).sum(), full(X1).sum()) > 1 else lambda X: np.zeros(len(X))
     def score(X):
-        s, ok = gaps(np.isfinite(X)*1.), full(X); s[ok] += f(scale(X[ok])); return s
+        s, ok = gaps(_gaps(X)), full(X); s[ok] += f(scale(X[ok])); return s
     return score
 
 SCORES = {'linear': partial(with_gaps, linear_score), 'student': partial(with_gaps, student_score), 'atoms': atom_score}
@@ -293,7 +295,7 @@ def audit(
     delta:float=1e-6,     # 0 < δ < 1, for ε
     conf:float=.99,       # Confidence, 0.8 ≤ conf < 1
     *, seed:int=0,        # Seed ≥ 0
-    score=None,           # Function from outputs (m, p) to scores (m,), large for D'; None: chosen among `SCORES`
+    score=None,           # Function from outputs (m, p) to scores (m,), each from its row alone, large for D' (NaN: smallest); None: chosen among `SCORES`
     n_jobs:int=None,      # Processes; None: one a core
     progress:bool=False,  # With a progress bar?
 )->Audit:
@@ -303,7 +305,7 @@ def audit(
     if np.isnan(X[0]).all() and np.isnan(X[1]).all(): raise ValueError("every run failed or gave NaN: call the mechanism once to see why")
     i, j = trials//4, trials//2; m, a = trials - j, (1 - conf)/2
     made = {label: build(X[0][:i], X[1][:i]) for label, build in SCORES.items()} if score is None else {'given': score}
-    judge = lambda label, part: [np.asarray(made[label](x[part]), float) for x in X]
+    judge = lambda label, part: [_scores(made[label], x[part]) for x in X]
     choose = {label: judge(label, slice(i, j)) for label in made}
     bounds = {'pooled': lambda fp, fn, m: mu_bound(fp, fn, m, a), 'pair': lambda fp, fn, m: mu_bound(fp, fn, m, a, False), 'eps': lambda fp, fn, m: eps_bound(fp, fn, m, delta, a)}
     picked = {k: best_threshold(choose, b) for k, b in bounds.items()}
@@ -311,7 +313,12 @@ def audit(
     form = max(('pooled', 'pair'), key=lambda k: picked[k][0]); (fp, fn), label = count[form], picked[form][1]
     return Audit(float(bounds[form](fp, fn, m)), float(bounds['eps'](*count['eps'], m)), delta, conf, trials, fp/m, fn/m, label, tuple(judge(label, slice(j, None))))
 
-def _count(scores, t): return int((scores[0] > t).sum()), int((scores[1] <= t).sum())
+def _scores(f, X):
+    s = np.asarray(f(X), float)
+    if s.shape != (len(X),): raise ValueError(f"score must return one number a row, shape ({len(X)},), got shape {s.shape}")
+    return np.where(np.isnan(s), -np.inf, s) # NaN speaks for D, on both sides
+
+def _count(scores, t): return int((scores[0] > t).sum()), int((~(scores[1] > t)).sum()) # every run on D' is right or wrong
 
 def _check(mechanism, trials, delta, conf, seed, score, n_jobs):
     if not callable(mechanism) or not (score is None or callable(score)): raise ValueError("mechanism must be a function of a data set and a generator, and score None or a function of outputs")

@@ -57,6 +57,13 @@ def test_notebooks_are_executed():
         assert not re.search(r'/(home|root|Users|tmp)/\w', str([o for o in outputs])), path.name
 
 
+def test_formulas_are_whole():
+    "No backslash of a formula was read as an escape: '\\bar' as a backspace and 'ar', '\\varepsilon' as a line and 'arepsilon'"
+    import nbformat
+    broken = r'[\x00-\x09\x0b-\x1f\x7f]|(?<!\\v)arepsilon'
+    assert [(path.name, c.source[:60]) for path in notebooks() for c in nbformat.read(path, 4).cells if c.cell_type == 'markdown' and re.search(broken, c.source)] == []
+
+
 def test_wheel_is_lean(copy):
     "The wheel needs no development package, and carries what the modules read"
     run(sys.executable, '-m', 'pip', 'wheel', '-q', '--no-deps', '--no-build-isolation', '--disable-pip-version-check', '-w', copy/'dist', '.', cwd=copy)
