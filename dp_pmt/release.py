@@ -124,7 +124,6 @@ class Release:
     versions:dict=field(default_factory=_versions, repr=False) # What computed it
     radius:float=None           # Where joint rows were shortened, in a joint release
     weight:float=None           # Weight of the response in a joint row
-
     def solve(self)->np.ndarray:
         "Coefficients in the original coordinates"
         if self.columns is not None: return ridge(self, 0.)
