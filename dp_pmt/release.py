@@ -72,9 +72,14 @@ def check_public(
     A, # Private rows
     B, # Public rows
 ):
-    "Warn if `B` is cut out of `A`; looks at addresses only, so the warning tells nothing about the values"
-    arrays = isinstance(A, np.ndarray) and isinstance(B, np.ndarray)
-    if A is B or arrays and np.shares_memory(A, B): warnings.warn("the public rows B are cut out of the private rows A: rho-zCDP doesn't hold for them. Leave them out of A", PrivacyLeakWarning, stacklevel=3)
+    "Warn if `B` is cut out of `A`, or its file is one of `A`'s; looks at addresses and paths only, so the warning tells nothing about the values"
+    arrays, files = (all(isinstance(x, kind) for x in (A, B)) for kind in (np.ndarray, (str, Path)))
+    if A is B or arrays and np.shares_memory(A, B) or files and _share_files(A, B): warnings.warn("the public rows B are cut out of the private rows A: rho-zCDP doesn't hold for them. Leave them out of A", PrivacyLeakWarning, stacklevel=3)
+
+def _share_files(A, B):
+    from dp_pmt.scale import paths
+    real = lambda x: {os.path.realpath(f) for f in paths(x)}
+    return bool(real(A) & real(B))
 
 # %% ../nbs/01a_release.ipynb #8b16510a
 def n_rows(
@@ -244,9 +249,9 @@ def release(
     nonfinite:str='zero', # Private rows that are not finite: count them as zeros, or `'error'`
 )->Release:
     "`rho`-zCDP under replace-one, in whole numbers up to and including the noise; no seed can be given"
-    (A, y), (B, y_B) = rows_of(A, y), load_rows(B, y_B)
+    check_public(A, B); (A, y), (B, y_B) = rows_of(A, y), load_rows(B, y_B)
     budget, public, names = Budget(rho), PublicMoment(B, y_B), names_of(A)
-    check_names(names, B, 'A', 'B'); check_public(A, B); check_pass(1., 1., nonfinite); check_header(names or public.names)
+    check_names(names, B, 'A', 'B'); check_pass(1., 1., nonfinite); check_header(names or public.names)
     n, p = n_rows(A, y, n), public.d + 1
     if not n*GRID**2 < 2**62: raise ValueError(f"sums over {n} rows could overflow 64 bits: at most {2**62//GRID**2 - 1} rows")
     w = check_positive('weight', joint_weight(p - 1) if weight is None else weight)

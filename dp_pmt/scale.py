@@ -23,7 +23,7 @@ import numpy as np
 from tqdm.auto import tqdm
 
 from .preconditioning import Moments, block_sum, blocks_of, rows_of
-from .release import Release, names_of
+from .release import SENS, Release, names_of, _reach
 
 # %% ../nbs/14_scale.ipynb #90b0c6fb
 class Source:
@@ -299,15 +299,18 @@ def combine(
     *releases, # `Release` of different rows, in the same coordinates
 )->Release:
     "Releases of disjoint rows as one, weighted by their rows; each row is protected by the release that it is in"
+    if not releases: raise ValueError("there must be at least one release")
     first, n = releases[0], sum(r.n for r in releases)
     same = lambda r: np.array_equal(r.public.Sigma_B, first.public.Sigma_B) and r.public.sigma_yB == first.public.sigma_yB if r.public and first.public else r.public is first.public
-    kind = lambda r: (r.Sigma.shape, r.ensemble, r.noise, r.yy is None, r.columns, r.names)
+    kind = lambda r: (r.Sigma.shape, r.ensemble, r.noise, r.yy is None, r.weight, r.columns, r.names)
     if not all(kind(r) == kind(first) and same(r) for r in releases): raise ValueError("releases must be in the same coordinates, of the same columns, with the same kind of noise")
     mean = lambda f: None if getattr(first, f) is None else sum(r.n/n*getattr(r, f) for r in releases)
     sd = lambda f: None if getattr(first, f) is None else math.sqrt(sum((r.n/n*getattr(r, f))**2 for r in releases))
     worst = max(releases, key=lambda r: r.rho)
-    sens = worst.sens and tuple(max(r.sens[i] for r in releases) for i in range(len(worst.sens)))
-    return replace(worst, Sigma=mean('Sigma'), cross=mean('cross'), yy=mean('yy'), n=n, sigma1=sd('sigma1'), sigma2=sd('sigma2'), sigma3=sd('sigma3'), sens=sens, private=all(r.private for r in releases))
+    sens = worst.sens and tuple(max(r.sens[i] for r in releases) for i in range(len(worst.sens))); radius = None
+    if first.yy is not None: # a joint release whose radius would ask for this much noise
+        sens = (sd('sigma1')*n*math.sqrt(2*worst.rho),); radius = math.sqrt(sens[0]/SENS)*_reach(len(first.cross) + 1)
+    return replace(worst, Sigma=mean('Sigma'), cross=mean('cross'), yy=mean('yy'), n=n, sigma1=sd('sigma1'), sigma2=sd('sigma2'), sigma3=sd('sigma3'), sens=sens, radius=radius, private=all(r.private for r in releases))
 
 # %% ../nbs/14_scale.ipynb #328ba8de
 class _Wrapped:
