@@ -100,6 +100,7 @@ def _chunk(job, task):
 
 def _cores(): return len(os.sched_getaffinity(0)) if hasattr(os, 'sched_getaffinity') else os.cpu_count() or 1
 
+# %% ../nbs/11_audit.ipynb #f310269f
 def _serve(work, tasks, out, inherited):
     for pipe in inherited: pipe.close() # else the death of the parent would go unnoticed
     try:
@@ -254,24 +255,18 @@ class Audit:
     runs:tuple=field(default=None, repr=False) # Scores of the runs that counted, on D and on D'
 
     @property
-    def rho(self)->float:
-        "The zCDP of a Gaussian mechanism with this μ"
-        return self.mu**2/2
+    def rho(self)->float: "The zCDP of a Gaussian mechanism with this μ"; return self.mu**2/2
 
     def eps_if_gaussian(self)->float:
         "ε that follows from `mu` if the mechanism is Gaussian; not a bound otherwise"
         return gaussian_eps(self.rho, self.delta) if self.mu > 0 else 0.
 
-    def violates(self,
-        rho:float, # Claimed zCDP > 0, of Gaussian mechanisms
-    )->bool:
-        "Is a bound above what `rho` allows?"
+    def violates(self, rho)->bool:
+        "Is a bound above what the claimed zCDP `rho` of Gaussian mechanisms allows?"
         return bool(self.mu > math.sqrt(2*check_positive('rho', rho)) or self.eps > zcdp_to_eps(rho, self.delta))
 
-    def verdict(self,
-        rho:float, # Claimed zCDP > 0, of Gaussian mechanisms
-    )->str:
-        "The claim against the bounds, in a sentence"
+    def verdict(self, rho)->str:
+        "The claimed zCDP `rho` against the bounds, in a sentence"
         word = 'VIOLATES' if self.violates(rho) else 'is consistent with'
         return f"{word} ρ = {rho:g}: audited μ ≥ {self.mu:.3g} (claimed {math.sqrt(2*rho):.3g}), ε ≥ {self.eps:.3g} at δ = {self.delta:g} (claimed {zcdp_to_eps(rho, self.delta):.3g}), confidence {self.conf:g}"
 

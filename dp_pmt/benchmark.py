@@ -150,6 +150,7 @@ def bench_rows(
         out += [row('stream, nanoseconds a row', [t], n=n, d=d), row('stream, cost a row over that of a million', [t/reference], n=n, d=d), row('stream, peak MB', [peak], n=n, d=d)]
     return out
 
+# %% ../nbs/15_benchmark.ipynb #0633fdc4
 def bench_columns(
     columns=(2, 5, 10, 20, 50, 100, 200, 500), # Numbers of columns
     numbers:int=20_000_000,                    # Rows times columns
@@ -162,6 +163,7 @@ def bench_columns(
         t = ratios(fit, partial(bare, A, y), repeats); out += [row('fit / bare products by columns', t[:, 0]/t[:, 1], n=n, d=d), row('fit by columns, nanoseconds a number', t[:, 0]/numbers*1e9, n=n, d=d)]
     return out
 
+# %% ../nbs/15_benchmark.ipynb #54575664
 def bench_threads(
     n:int=2_000_000,    # Rows
     columns=(10, 200),  # Numbers of columns; rows shrink with them

@@ -217,6 +217,7 @@ def _one_blas_thread(): # the limit is one for the whole process: who comes firs
             limit = _limits.pop()
             if not _limits: limit.restore_original_limits()
 
+# %% ../nbs/01_preconditioning.ipynb #2a6cdc9b
 def block_sum(
     f,                # Function of a block (A_i, y_i), its results can be added
     A,                # Rows, or a source that sums by itself

@@ -202,10 +202,8 @@ class Budget:
         weights = [check_positive('weight', w) for w in weights]; total = math.fsum(weights)
         return [self.left*(w/total) for w in weights]
 
-    def spend_all(self,
-        costs:dict, # Cost > 0 of each thing, by its name
-    ):
-        "Write several costs into the ledger, all or none"
+    def spend_all(self, costs:dict):
+        "Write several costs, by what they pay for, into the ledger, all or none"
         was = list(self.ledger)
         try:
             for what, rho in costs.items(): self.spend(rho, what)

@@ -142,6 +142,7 @@ def _opened(A, kind):
     batches = lambda names, skip: _skip((b.select(names) for b in (A if once else stream(A))), skip)
     return batches, None if once else partial(len, A), (A if once else stream(A)).schema, dict(once=once, ordered=kind not in ('duckdb', '_duckdb'))
 
+# %% ../nbs/14_scale.ipynb #4eb9a2b3
 def paths(
     A, # A path, a pattern, a folder, or a list of these
 )->list: # Of paths
@@ -158,6 +159,7 @@ def paths(
     if len(kinds) > 1 or not kinds <= {'parquet', 'csv', 'feather', 'arrow'}: raise ValueError(f"files must be all .parquet, all .csv, all .feather or all .arrow, got {', '.join(sorted(kinds))}")
     return files
 
+# %% ../nbs/14_scale.ipynb #d267767b
 def _read(files, names, skip):
     "Batches of files, one after the other; row groups of a Parquet file that are skipped are not read"
     import pyarrow.dataset as ds, pyarrow.parquet as pq
@@ -366,30 +368,31 @@ class Checkpoint(_Wrapped):
         head = next(iter(self.blocks()), None)
         if head is None: raise ValueError("there are no private rows")
         key = hashlib.sha256(pickle.dumps((f, self.n, getattr(self.rows[0], 'stamp', ''))) + b''.join(np.ascontiguousarray(x).tobytes() for x in head)).hexdigest()
-        known, since = self._load(), time.monotonic()
+        known, since = _load(self.path), time.monotonic()
         done, total = known.get(key, (0, None))
         blocks = iter(()) if done < 0 else self.blocks(done)
         while part := [tuple(np.array(x, order='K') for x in b) for b in islice(blocks, 16)]:
             total, done = _plus(total, block_sum(f, part, fresh=True)), done + sum(len(t) for _, t in part)
-            if time.monotonic() - since >= self.every: self._save({**known, key: (done, total)}); since = time.monotonic()
-        self._save({**known, key: (-1, total)}) # -1: a finished pass
+            if time.monotonic() - since >= self.every: _save(self.path, {**known, key: (done, total)}); since = time.monotonic()
+        _save(self.path, {**known, key: (-1, total)}) # -1: a finished pass
         return total
 
-    def _load(self):
-        if not self.path.exists(): return {}
-        try:
-            with np.load(self.path, allow_pickle=False) as z:
-                keys = [k[:-5] for k in z.files if k.endswith('/done')]
-                return {k: (int(z[k + '/done']), _unpack({f.split('/')[1]: z[f] for f in z.files if f.startswith(k + '/') and not f.endswith('/done')})) for k in keys}
-        except Exception: raise ValueError("the checkpoint can't be read: remove it to start anew") from None
-
-    def _save(self, known):
-        fields = {f'{k}/{name}': v for k, (done, total) in known.items() for name, v in (('done', done), *_pack(total).items())}
-        side = self.path.with_name(self.path.name + '.part')
-        side.unlink(missing_ok=True)
-        with os.fdopen(os.open(side, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), 'wb') as file: np.savez(file, WARNING='exact sums of private rows: NOT private', **fields)
-        os.replace(side, self.path) # whole or not at all
-
+# %% ../nbs/14_scale.ipynb #76c5c5c8
 def _plus(a, b): return b if a is None else a + b
 def _pack(total): return asdict(total) if isinstance(total, Moments) else {'sum': total}
 def _unpack(fields): return fields['sum'] if 'sum' in fields else Moments(int(fields['n']), fields['AA'], fields['Ay'], float(fields['yy']))
+
+def _load(path):
+    if not path.exists(): return {}
+    try:
+        with np.load(path, allow_pickle=False) as z:
+            keys = [k[:-5] for k in z.files if k.endswith('/done')]
+            return {k: (int(z[k + '/done']), _unpack({f.split('/')[1]: z[f] for f in z.files if f.startswith(k + '/') and not f.endswith('/done')})) for k in keys}
+    except Exception: raise ValueError("the checkpoint can't be read: remove it to start anew") from None
+
+def _save(path, known):
+    fields = {f'{k}/{name}': v for k, (done, total) in known.items() for name, v in (('done', done), *_pack(total).items())}
+    side = path.with_name(path.name + '.part')
+    side.unlink(missing_ok=True)
+    with os.fdopen(os.open(side, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), 'wb') as file: np.savez(file, WARNING='exact sums of private rows: NOT private', **fields)
+    os.replace(side, path) # whole or not at all
