@@ -261,14 +261,14 @@ class Audit:
         "ε that follows from `mu` if the mechanism is Gaussian; not a bound otherwise"
         return gaussian_eps(self.rho, self.delta) if self.mu > 0 else 0.
 
-    def violates(self, rho)->bool:
-        "Is a bound above what the claimed zCDP `rho` of Gaussian mechanisms allows?"
-        return bool(self.mu > math.sqrt(2*check_positive('rho', rho)) or self.eps > zcdp_to_eps(rho, self.delta))
+    def violates(self, rho, gaussian=True)->bool:
+        "Is a bound above what the claimed zCDP `rho` allows? μ counts only if the mechanism is said to be Gaussian"
+        return bool(self.eps > zcdp_to_eps(rho, self.delta) or gaussian and self.mu > math.sqrt(2*check_positive('rho', rho)))
 
-    def verdict(self, rho)->str:
-        "The claimed zCDP `rho` against the bounds, in a sentence"
-        word = 'VIOLATES' if self.violates(rho) else 'is consistent with'
-        return f"{word} ρ = {rho:g}: audited μ ≥ {self.mu:.3g} (claimed {math.sqrt(2*rho):.3g}), ε ≥ {self.eps:.3g} at δ = {self.delta:g} (claimed {zcdp_to_eps(rho, self.delta):.3g}), confidence {self.conf:g}"
+    def verdict(self, rho, gaussian=True)->str:
+        "The claimed zCDP `rho`, of Gaussian mechanisms or (`gaussian=False`) of any, against the bounds, in a sentence"
+        word, mu = 'VIOLATES' if self.violates(rho, gaussian) else 'is consistent with', f' (claimed {math.sqrt(2*rho):.3g})' if gaussian else ''
+        return f"{word} ρ = {rho:g}{' of a Gaussian mechanism' if gaussian else ''}: audited μ ≥ {self.mu:.3g}{mu}, ε ≥ {self.eps:.3g} at δ = {self.delta:g} (claimed {zcdp_to_eps(rho, self.delta):.3g}), confidence {self.conf:g}"
 
     def tradeoff(self)->tuple: # False positive and false negative rates (k,), as counted: not bounds
         "The whole curve of the test behind `mu`"
@@ -294,7 +294,7 @@ def audit(
     n_jobs:int=None,      # Processes; None: one a core
     progress:bool=False,  # With a progress bar?
 )->Audit:
-    "Lower bounds on μ and ε of a mechanism, which hold together with probability `conf` whatever the mechanism"
+    "Lower bounds on μ and ε of `mechanism(D, rng)`, which hold together with probability `conf` whatever it is; `.verdict(rho)` compares them with a claim"
     _check(mechanism, trials, delta, conf, seed, score, n_jobs)
     X = run_pair(mechanism, D, D_prime, trials, seed, n_jobs, progress)
     if np.isnan(X[0]).all() and np.isnan(X[1]).all(): raise ValueError("every run failed or gave NaN: call the mechanism once to see why")

@@ -73,13 +73,13 @@ def check_public(
     B, # Public rows
 ):
     "Warn if `B` is cut out of `A`, or its file is one of `A`'s; looks at addresses and paths only, so the warning tells nothing about the values"
-    arrays, files = (all(isinstance(x, kind) for x in (A, B)) for kind in (np.ndarray, (str, Path)))
-    if A is B or arrays and np.shares_memory(A, B) or files and _share_files(A, B): warnings.warn("the public rows B are cut out of the private rows A: rho-zCDP doesn't hold for them. Leave them out of A", PrivacyLeakWarning, stacklevel=3)
+    arrays = isinstance(A, np.ndarray) and isinstance(B, np.ndarray)
+    if A is B or arrays and np.shares_memory(A, B) or _files(A) & _files(B): warnings.warn("the public rows B are cut out of the private rows A: rho-zCDP doesn't hold for them. Leave them out of A", PrivacyLeakWarning, stacklevel=3)
 
-def _share_files(A, B):
+def _files(X): # real paths, or nothing
     from dp_pmt.scale import paths
-    real = lambda x: {os.path.realpath(f) for f in paths(x)}
-    return bool(real(A) & real(B))
+    named = isinstance(X, (str, Path)) or isinstance(X, (list, tuple)) and len(X) > 0 and all(isinstance(p, (str, Path)) for p in X)
+    return {os.path.realpath(f) for f in (paths(X) if named else getattr(X, 'files', ()))}
 
 # %% ../nbs/01a_release.ipynb #8b16510a
 def n_rows(
@@ -409,7 +409,7 @@ def guarantee(
     "Who is protected against whom, by how much and by what, in plain words"
     paid = "Spent: " + ', '.join(f"{r:.6g} on {what}" for what, r in ledger) + '.' if len(ledger) < 5 else f"It was spent in {len(ledger)} releases, each with noise of its own; the ledger lists them."
     return ' '.join((rows, "Each row is protected against a reader who knows the method, the public rows and all other confidential rows: had that one row been any other, the probability of every possible outcome would differ "
-        f"by a factor of at most exp({e:.4g}), give or take {delta:g} (differential privacy with epsilon = {e:.4g} and delta = {delta:g}; {rho:.6g}-zCDP; neighbours: one row replaced).",
+        f"by a factor of at most exp({e:.4g}), but for an additional probability of at most {delta:g} (differential privacy with epsilon = {e:.4g} and delta = {delta:g}; {rho:.6g}-zCDP; neighbours: one row replaced).",
         f"This was achieved with {_NOISE[noise]}.", *([paid] if ledger else []),
         "The number of rows, the names of the columns and the public rows are not protected, and who contributed several rows is protected less.",
         "Whatever is computed from these numbers alone costs nothing more; every further release from the same confidential rows adds to the cost."))

@@ -28,7 +28,7 @@ from .release import SENS, Release, names_of, _reach
 # %% ../nbs/14_scale.ipynb #90b0c6fb
 class Source:
     "Rows that are read in batches, wherever they are; takes the place of `A` in every estimator, with None for `y`"
-    once, ordered, stamp = False, True, '' # can it be read once only? do rows come in the same order each time? what tells that files changed?
+    once, ordered, stamp, files = False, True, '', () # can it be read once only? do rows come in the same order each time? what tells that files changed? which are they?
     def __init__(self,
         batches,    # Function of a number of rows to skip, gives Arrow record batches
         columns,    # Names of the covariates
@@ -100,13 +100,13 @@ def source(
     _need_arrow()
     batches, count, schema, marks = _quietly(_opened, A, kind)
     columns = _chosen(schema.names, y, columns)
-    _refuse([str(schema.field(c).type) for c in (*columns, y) if not _is_number(schema.field(c).type)])
+    _refuse({c: str(schema.field(c).type) for c in (*columns, y) if not _is_number(schema.field(c).type)})
     made = Source(partial(batches, [*columns, y]), columns, y, count)
     for k, v in marks.items(): setattr(made, k, v)
     return made
 
 def _refuse(types):
-    if types: raise ValueError(f"columns must hold real numbers only, not {', '.join(sorted(set(types)))}: give source(rows, response, columns=[...]) with the columns that do in place of the rows, and None for the response")
+    if types: raise ValueError(f"columns must hold real numbers only, not {', '.join(f'{t} ({c})' for c, t in types.items())}: in place of the rows give dp_pmt.scale.source(rows, response, columns=[...]) with the columns that do, and None for the response, which it knows")
 
 # %% ../nbs/14_scale.ipynb #a00c7d74
 def _need_arrow():
@@ -133,7 +133,7 @@ def _opened(A, kind):
     import pyarrow as pa, pyarrow.dataset as ds
     if isinstance(A, (str, Path, list, tuple)):
         files = paths(A); data = ds.dataset(files, format=Path(files[0]).suffix.lower().lstrip('.'))
-        return partial(_read, files), data.count_rows, data.schema, dict(stamp=str([(f, os.path.getsize(f), os.path.getmtime(f)) for f in files]))
+        return partial(_read, files), data.count_rows, data.schema, dict(files=files, stamp=str([(f, os.path.getsize(f), os.path.getmtime(f)) for f in files]))
     if isinstance(A, pa.Table): A = ds.dataset(A)
     if isinstance(A, ds.Dataset): return (lambda names, skip: _skip(A.to_batches(columns=names), skip)), A.count_rows, A.schema, {}
     if kind == 'polars' and not hasattr(A, 'height'): raise ValueError("a Polars LazyFrame has no rows yet: collect() it, or give the files it scans")
@@ -251,7 +251,7 @@ class SparkRows(Source):
     ):
         _need_arrow()
         self.columns, self.y = _chosen(A.columns, y, columns), y
-        _refuse([t for c, t in A.dtypes if c in (*self.columns, y) and not t.startswith(('double', 'float', 'int', 'bigint', 'smallint', 'tinyint', 'decimal', 'boolean'))])
+        _refuse({c: t for c, t in A.dtypes if c in (*self.columns, y) and not t.startswith(('double', 'float', 'int', 'bigint', 'smallint', 'tinyint', 'decimal', 'boolean'))})
         self.frame, self._count = A.select(*self.columns, y), A.count
 
     def block_sum(self, f):
