@@ -78,7 +78,7 @@ def check_public(
 
 def _files(X): # real paths, or nothing
     from dp_pmt.scale import paths
-    named = isinstance(X, (str, Path)) or isinstance(X, (list, tuple)) and len(X) > 0 and all(isinstance(p, (str, Path)) for p in X)
+    named = isinstance(X, (str, Path)) or isinstance(X, (list, tuple)) and len(X) > 0 and isinstance(X[0], (str, Path))
     return {os.path.realpath(f) for f in (paths(X) if named else getattr(X, 'files', ()))}
 
 # %% ../nbs/01a_release.ipynb #8b16510a
