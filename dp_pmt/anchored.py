@@ -282,7 +282,7 @@ def leaning(
     at:Anchor, # Coordinates, nearly white
 )->tuple:      # F (k, k), its inverse
     "F that turns white coordinates towards where noise costs most in the scaled coefficients"
-    w, Q = np.linalg.eigh((at.D[:, None]*at.W).T @ (at.D[:, None]*at.W)); c2 = (w/w[-1])**LEAN
+    w, Q = np.linalg.eigh((at.D[:, None]*at.W).T @ (at.D[:, None]*at.W)); c2 = (np.maximum(w, 0)/w[-1])**LEAN
     c = np.sqrt(np.maximum(c2/c2.mean(), 1/2))
     return Q*c, (Q/c).T
 
