@@ -17,9 +17,9 @@ from html import escape
 import numpy as np
 from scipy.stats import wishart
 
-from .preconditioning import Moments, PublicMoment, as_matrix, block_sum, check_pass, load_rows, radius_A, radius_y, rows_of, whiten_block
+from .preconditioning import INTERCEPT, Moments, PublicMoment, as_matrix, block_sum, check_pass, load_rows, radius_A, radius_y, rows_of, whiten_block
 from .privacy import Budget, PrivacyLeakWarning, check_finite, check_fraction, check_positive, check_whole, gaussian_eps, gaussian_mechanism, gaussian_sigma, symmetric_noise
-from .release import Release, check_names, check_public, guarantee, n_rows, names_of, privatize, solve_symmetric
+from .release import Release, check_names, check_public, fitted_names, guarantee, n_rows, names_of, privatize, solve_symmetric
 
 # %% ../nbs/02_algorithms.ipynb #ae9266d7
 def spent(
@@ -46,6 +46,7 @@ class Fit:
     private:bool=True       # Does the claim hold? False for `ols` and for Algorithm 2
     budget:Budget=None      # What was spent on what
     n:int=None              # Number of private rows (public under replace-one)
+    intercept:float=None    # Where one was asked for
 
     def __post_init__(self):
         self.beta = check_finite('coefficients', self.beta, math.inf)
@@ -53,15 +54,16 @@ class Fit:
 
     @property
     def coef(self)->dict:
-        "Coefficients by column name"
-        return dict(zip(self.names or [f'x{j}' for j in range(len(self.beta))], self.beta.tolist()))
+        "Coefficients by column name, the intercept last"
+        named = dict(zip(self.names or [f'x{j}' for j in range(len(self.beta))], self.beta.tolist()))
+        return named if self.intercept is None else {**named, INTERCEPT: self.intercept}
 
     def predict(self, X)->np.ndarray:
-        "`X @ beta`; the columns of a frame must be those of the fit, in order"
+        "`X @ beta`, plus the intercept if there is one; the columns of a frame must be those of the fit, in order"
         check_names(self.names, X, 'the fit', 'X')
         X = as_matrix(X)
         if X.shape[1] != len(self.beta): raise ValueError(f"X must have {len(self.beta)} columns, got {X.shape[1]}")
-        return X @ self.beta
+        return X @ self.beta + (self.intercept or 0.)
 
     def privacy(self, delta=1e-6)->str: "One line that says what was spent"; return spent(self.rho, self.private, delta)
 
@@ -111,7 +113,8 @@ def dp_pmtolse(
     rho:float,             # zCDP budget > 0
     eta:float=.05,         # The radii's failure probability, 0 < η < 1
     rng=None,              # `None`, a seed or a `numpy.random.Generator`
-    *, ensemble:str='iid', # Matrix noise: `'iid'` or `'isometric'`
+    *, intercept:bool=False, # Fit an intercept too?
+    ensemble:str='iid',    # Matrix noise: `'iid'` or `'isometric'`
     split:float=.5,        # Share of `rho` for the second moment, 0 < split < 1
     n:int=None,            # Number of rows, for an iterable of blocks
     nonfinite:str='error', # Private rows that are not finite: `'error'`, or `'zero'` to count them as zeros
@@ -120,13 +123,13 @@ def dp_pmtolse(
     budget, rng = Budget(rho), np.random.default_rng(rng)
     split, _ = check_fraction('split', split), symmetric_noise(1, 1., 0, ensemble)
     check_public(A, B); (A, y), (B, y_B) = rows_of(A, y), load_rows(B, y_B)
-    public, names = PublicMoment(B, y_B), names_of(A)
-    check_names(names, B, 'A', 'B')
+    public = PublicMoment(B, y_B, intercept); names = fitted_names(A, B, public)
     n = n_rows(A, y, n); r_A, r_y = radius_A(n, public.d, eta), radius_y(n, eta)
     m = Moments.of(A, y, public, r_A, r_y, nonfinite)
     if m.n != n: raise ValueError("the stream held another number of rows than n=: nothing was released")
-    rel = privatize(m, 2*r_A**2, 2*r_A*r_y, *budget.split(split, 1 - split), budget, rng, ensemble, public, names=names or public.names)
-    return Fit(rel.solve(), rel.rho, 'DP-PMTOLSE' + ' (isometric)'*(ensemble == 'isometric'), rel, names or public.names, budget=budget, n=n)
+    rel = privatize(m, 2*r_A**2, 2*r_A*r_y, *budget.split(split, 1 - split), budget, rng, ensemble, public, names=names)
+    beta = rel.solve(); k = public.d - bool(intercept)
+    return Fit(beta[:k], rel.rho, 'DP-PMTOLSE' + ' (isometric)'*(ensemble == 'isometric'), rel, names and names[:k], budget=budget, n=n, intercept=float(beta[k]) if intercept else None)
 
 # %% ../nbs/02_algorithms.ipynb #10ed4732
 def twice(

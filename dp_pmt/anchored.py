@@ -376,8 +376,8 @@ def dp_anchored(
         if j == len(weights) - 2: at = at.turn(*leaning(at))
         path.append(at.beta)
     at = replace(at, beta=least_norm(at))
-    b, b0 = (at.beta[:-1], float(at.beta[-1])) if intercept else (at.beta, 0.)
-    fit = AnchoredFit(b, budget.rho if weights else 0., 'anchored', names=names, path=np.array(path), intercept=b0, has_intercept=intercept,
+    b, b0 = (at.beta[:-1], float(at.beta[-1])) if intercept else (at.beta, None)
+    fit = AnchoredFit(b, budget.rho if weights else 0., 'anchored', names=names, path=np.array(path), intercept=b0,
                       budget=budget, n=n, steps=steps, sizes=sizes, shape=(n, k))
     for text in (fit.advice() if warn else []): warnings.warn(text, AnchorWarning, stacklevel=2)
     return fit
@@ -403,17 +403,10 @@ def least_norm(
 # %% ../nbs/10_anchored.ipynb #d87b1b40
 @dataclass(repr=False)
 class AnchoredFit(Fit):
-    "A `Fit` with intercept, ledger, and what each step saw"
-    intercept:float=0.           # Intercept, 0 if none was asked for
-    has_intercept:bool=False     # Was one asked for?
+    "A `Fit`, and what each step saw"
     steps:list=field(default_factory=list) # One record a step, see `diagnosis`
     sizes:tuple=None             # Noisy octave counts of the row norms, and their noise sd
     shape:tuple=None             # n, and the number of directions
-
-    @property
-    def coef(self)->dict: return {**super().coef, **({'(intercept)': self.intercept} if self.has_intercept else {})}
-
-    def predict(self, X)->np.ndarray: return super().predict(X) + self.intercept
 
     def diagnosis(self):
         "What each step saw, as a frame: budget, bounds, inflation of the prior, bias over noise, share of rows clipped"

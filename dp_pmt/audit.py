@@ -224,7 +224,7 @@ def with_gaps(
         s, ok = gaps(_gaps(X)), full(X); s[ok] += f(scale(X[ok])); return s
     return score
 
-SCORES = {'linear': partial(with_gaps, linear_score), 'student': partial(with_gaps, student_score), 'atoms': atom_score}
+SCORES = {'linear': partial(with_gaps, linear_score), 'student': partial(with_gaps, student_score), 'atoms': atom_score} # the statistics that `audit` tries, by name
 
 # %% ../nbs/11_audit.ipynb #7011485e
 def best_threshold(

@@ -59,7 +59,7 @@ class Experiment:
         return [(math.nan, k) for k in self.n_A] or [(f, round(f*n)) for f in self.fraction]
 
 # %% ../nbs/05_experiments.ipynb #6152c329
-EXPERIMENTS = dict(
+EXPERIMENTS = dict( # what the paper ran, by name, as `Experiment`s
     private_n = Experiment(rho=(1, 10, 50), n_A=(30_000, 50_000, 70_000, 100_000, 500_000), kappa=(10,)),
     kappa     = Experiment(rho=(1, 50), n_A=(10_000,), kappa=(1, 5, 10, 20, 30)),
     public_n  = Experiment(rho=(1, 10), n_A=(10_000,), kappa=(1, 10, 50), n_B=(11, 20, 100, 1000), trials=500),
@@ -221,7 +221,7 @@ def _by_rows(A, y, B, y_B, rhos, rng, dope, extra):
             yield label, rho, beta, none, time.perf_counter() - start
 
 # %% ../nbs/05_experiments.ipynb #2939c320
-COLUMNS = ['experiment', 'dataset', 'method', 'rho', 'n_A', 'n_B', 'd', 'kappa', 'fraction', 'trial', 'error', 'seconds', 'lambda_min', 'kappa_bar']
+COLUMNS = ['experiment', 'dataset', 'method', 'rho', 'n_A', 'n_B', 'd', 'kappa', 'fraction', 'trial', 'error', 'seconds', 'lambda_min', 'kappa_bar'] # of the table that `run` gives: a row a trial and method
 
 def run_trial(
     name:str,    # Key of `EXPERIMENTS`
@@ -338,7 +338,7 @@ def _results(name, todo, seed, jobs, extra, keys):
 # %% ../nbs/05_experiments.ipynb #aae03372
 def _methods(df): return [m for m in STYLES if m in set(df.method)] + [m for m in df.method.unique() if m not in STYLES]
 
-SETTING = ['experiment', 'dataset', 'method', 'rho', 'n_A', 'n_B', 'd', 'kappa', 'fraction']
+SETTING = ['experiment', 'dataset', 'method', 'rho', 'n_A', 'n_B', 'd', 'kappa', 'fraction'] # columns that name a line of `summarize`
 
 def summarize(
     df:pd.DataFrame, # From `run`
@@ -364,16 +364,19 @@ def reported()->pd.DataFrame:
     "The numbers of the paper's section 4"
     with data_file('reported.csv').open() as f: return pd.read_csv(f, dtype={'value': str})
 
-READINGS = {'DP-PMTOLSE': ['DP-PMTOLSE (isometric)', 'DP-PMTOLSE'], 'DP-OLSE': ['DP-OLSE (scaled)', 'DP-OLSE']}
+READINGS = {'DP-PMTOLSE': ['DP-PMTOLSE (isometric)', 'DP-PMTOLSE'], 'DP-OLSE': ['DP-OLSE (scaled)', 'DP-OLSE']} # the paper's method: our readings of it, the nearest first
 
 # %% ../nbs/05_experiments.ipynb #3379f363
 def verdict(
     paper:str,        # The paper's value, perhaps with `<` or `>`
     mean:float,       # Our mean
     median:float,     # Our median
+    trials:int,       # Number of trials behind them
     within:float=.35, # Relative difference that still agrees
+    few:int=30,       # Fewer trials than this say nothing
 )->str:
-    "`agrees`, or in which direction our mean differs; a mean that a few wild trials decide is not compared"
+    "`agrees`, or in which direction our mean differs; few trials, or a mean that a few wild ones decide, are not compared"
+    if trials < few: return 'too few trials'
     heavy, ratio = mean > 1.5*median, math.nan if paper[0] in '<>' else mean/float(paper)
     if paper[0] in '<>': return ('agrees' if (mean < float(paper[1:])) == (paper[0] == '<') else 'differs') + '; heavy tail'*heavy
     if heavy: return 'heavy tail: see the median'
@@ -393,7 +396,7 @@ def compare(
         here = summary[(summary.experiment == p.experiment) & (summary.rho == p.rho) & np.isclose(summary[key], float(value))]
         for m in here[here.method.isin(READINGS[p.method])].sort_values('method', ascending=False).itertuples():
             ratio = math.nan if p.value[0] in '<>' else m.mean/float(p.value)
-            out.append([p.experiment, p.setting, p.rho, m.method, p.value, m.mean, m.median, m.q1, m.q3, ratio, verdict(p.value, m.mean, m.median)])
+            out.append([p.experiment, p.setting, p.rho, m.method, p.value, m.mean, m.median, m.q1, m.q3, ratio, verdict(p.value, m.mean, m.median, m.trials)])
     return pd.DataFrame(out, columns=['experiment', 'setting', 'rho', 'method', 'paper', 'ours', 'median', 'q1', 'q3', 'ratio', 'verdict'])
 
 # %% ../nbs/05_experiments.ipynb #5a6e775e
@@ -577,7 +580,7 @@ def figure_dope_convergence(
     return fig
 
 # %% ../nbs/05_experiments.ipynb #d591a8a8
-FIGURES = dict(private_n=figure_private_n, kappa=figure_kappa, public_n=figure_public_n, ccpp=figure_ccpp, wine=figure_wine, dope=figure_dope, dope_runtime=figure_dope_runtime)
+FIGURES = dict(private_n=figure_private_n, kappa=figure_kappa, public_n=figure_public_n, ccpp=figure_ccpp, wine=figure_wine, dope=figure_dope, dope_runtime=figure_dope_runtime) # what `reproduce` draws, by name
 
 # %% ../nbs/05_experiments.ipynb #08886582
 def geometry_table(
@@ -648,4 +651,5 @@ def dp_pmt_reproduce(
     try: table = reproduce(trials, out, seed, jobs, [n.strip() for n in only.split(',') if n.strip()])
     except (ValueError, OSError) as e: sys.exit(f'dp_pmt_reproduce: {e}')
     print(show_table(table))
-    print(f"\n'agrees': our mean is within 35 % of the paper's; figures, tables and results are in {out}/ ({time.perf_counter() - start:.0f} s)")
+    print("\nagrees: our mean is within 35 % of the paper's; above, below: it is not; heavy tail: a few wild trials decide the mean; exact: equal to the paper's digits")
+    print(f"figures, tables and results are in {out}/ ({time.perf_counter() - start:.0f} s)")

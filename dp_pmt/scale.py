@@ -303,7 +303,7 @@ def combine(
     "Releases of disjoint rows as one, weighted by their rows; each row is protected by the release that it is in"
     if not releases: raise ValueError("there must be at least one release")
     first, n = releases[0], sum(r.n for r in releases)
-    same = lambda r: np.array_equal(r.public.Sigma_B, first.public.Sigma_B) and r.public.sigma_yB == first.public.sigma_yB if r.public and first.public else r.public is first.public
+    same = lambda r: np.array_equal(r.public.Sigma_B, first.public.Sigma_B) and r.public.sigma_yB == first.public.sigma_yB and np.array_equal(r.public.center, first.public.center) and r.public.offset == first.public.offset if r.public and first.public else r.public is first.public
     kind = lambda r: (r.Sigma.shape, r.ensemble, r.noise, r.yy is None, r.weight, r.columns, r.names)
     if not all(kind(r) == kind(first) and same(r) for r in releases): raise ValueError("releases must be in the same coordinates, of the same columns, with the same kind of noise")
     mean = lambda f: None if getattr(first, f) is None else sum(r.n/n*getattr(r, f) for r in releases)

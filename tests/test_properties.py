@@ -157,10 +157,10 @@ case(pc.as_matrix, share=4, X=rows(plant=True), name=st.just('X'), ndim=st.sampl
 case(pc.second_moment, X=rows(plant=True))
 case(pc.geometry, bound, X=rows(plant=True), moment=flag())
 
-def coordinates(B, y_B, A, y, beta):
-    p = pc.PublicMoment(B, y_B); assert repr(p)
+def coordinates(B, y_B, A, y, beta, intercept):
+    p = pc.PublicMoment(B, y_B, intercept); assert repr(p)
     return p, p.transform(A, y), p.map_back(np.array([beta]*p.d))
-case(pc.PublicMoment, share=4, call=coordinates, also=data(streams=0), beta=number(.3, 2., -1.))
+case(pc.PublicMoment, share=4, call=coordinates, also=data(streams=0), beta=number(.3, 2., -1.), intercept=flag())
 case(pc.spectral_bounds, bound, n_B=count(), d=count(), eta=eta, C=positive)
 case(pc.radius_A, n=count(), d=count(), eta=eta)
 case(pc.radius_y, n=count(), eta=eta)
@@ -169,18 +169,18 @@ case(pc.blocks_of, anything, 4, lambda A, y: list(pc.blocks_of(A, y)), data(publ
 case(pc.check_pass, bound, r_A=positive, r_y=positive, nonfinite=nonfinite)
 case(pc.whiten_block, call=lambda A, y, r, nonfinite: [pc.whiten_block(*b, None, *pc.check_pass(r, r, nonfinite), nonfinite) for b in pc.blocks_of(A, y)], also=data(public=False), r=positive, nonfinite=nonfinite)
 
-def sums(A, y, B, y_B, r_A, r_y, nonfinite, whiten):
-    p = pc.PublicMoment(B, y_B) if whiten else None
+def sums(A, y, B, y_B, r_A, r_y, nonfinite, whiten, intercept):
+    p = pc.PublicMoment(B, y_B, intercept) if whiten else None
     m = pc.Moments.of(A, y, p, r_A, r_y, nonfinite)
-    return m, m + m, m if p else m.whiten(pc.PublicMoment(B, y_B))
-case(pc.Moments, share=8, call=sums, also=data(), r_A=positive, r_y=positive, nonfinite=nonfinite, whiten=flag())
+    return m, m + m, m if p else m.whiten(pc.PublicMoment(B, y_B, intercept))
+case(pc.Moments, share=8, call=sums, also=data(), r_A=positive, r_y=positive, nonfinite=nonfinite, whiten=flag(), intercept=flag())
 
 # algorithms
 options = dict(rho=rho, rng=seeds(), nonfinite=nonfinite)
 split = fraction()
 case(al.ols, fit, 8, also=data(public=False))
 case(al.public_ols, fit, 4, also=both())
-case(al.dp_pmtolse, fit, 30, also=data(n=True), **options, eta=eta, ensemble=ensemble, split=split)
+case(al.dp_pmtolse, fit, 30, also=data(n=True), **options, intercept=flag(), eta=eta, ensemble=ensemble, split=split)
 case(al.dp_olse, fit, 15, also=data(public=False), **options, eta=eta, ensemble=ensemble, split=split, response_radius=choice('paper', 'scaled'))
 case(al.dp_ssp, fit, 20, also=data(public=False), **options, split=split, r_A=number(None, None, 1., 10.), r_y=number(None, None, 1., 10.))
 case(al.dope_gd, fit, 20, also=data(), **options, steps=number(1, 2, 5, wrong=[0, -1, 1.5, math.nan, 'x', None, [3]], odd=[True, np.int8(3), np.uint64(2)]), lr=number(None, None, .1), clip=number(None, None, 1.),
@@ -194,6 +194,7 @@ case(al.Release, call=lambda S, b: al.Release(S, b, 9, 1., 1., 1.).solve(), also
 case(al.Fit, bound, 4, lambda beta, rho, X, delta: (f := al.Fit(beta, rho, 'x'), repr(f), f.privacy(delta), f.predict(X)) and f.coef, beta=rows(1, often=1), rho=number(0., math.inf, 1.), X=rows(), delta=fraction())
 case(al.names_of, anything, X=rows())
 case(al.check_names, anything, names=st.sampled_from([None, ['a'], ['0', '1']]), X=rows(plant=True), whose=st.just('A'), other=st.just('B'))
+case(re.fitted_names, anything, call=lambda A, B, y_B, intercept: re.fitted_names(A, B, pc.PublicMoment(B, y_B, intercept)), also=data().map(lambda k: {i: k[i] for i in ('A', 'B', 'y_B')}), intercept=flag())
 case(al.check_public, anything, also=data().map(lambda k: dict(A=k['A'], B=k['B'])))
 case(al.n_rows, also=data(public=False, n=True))
 case(al.twice, anything, also=data(public=False))
@@ -210,10 +211,10 @@ case(pc.rows_of, anything, 4, also=data(public=False), y=st.sampled_from(['0', '
 case(pc.load_rows, anything, 4, also=both())
 
 # release: the safe one draws from the operating system, so its results differ from run to run, and the rules do not
-case(re.release, released, 15, also=data(n=True), rho=number(1., .3, 20.), eta=eta, radius=number(None, None, 3.), weight=number(None, None, 1.), nonfinite=nonfinite)
+case(re.release, released, 15, also=data(n=True), rho=number(1., .3, 20.), intercept=flag(), eta=eta, radius=number(None, None, 3.), weight=number(None, None, 1.), nonfinite=nonfinite)
 def _releases():
     rng = np.random.default_rng(0); A, B, beta = rng.normal(size=(300, 3)), rng.normal(size=(20, 3)), np.ones(3)
-    return [al.dp_pmtolse(A, A @ beta, B, B @ beta, r, rng=0).release for r in (1e-6, 1., 1e4)] + [al.dp_ssp(pd.DataFrame(A, columns=list('abc')), A @ beta, 1., rng=0, r_A=3., r_y=5.).release]
+    return [al.dp_pmtolse(A, A @ beta, B, B @ beta, r, rng=0).release for r in (1e-6, 1., 1e4)] + [al.dp_ssp(pd.DataFrame(A, columns=list('abc')), A @ beta, 1., rng=0, r_A=3., r_y=5.).release, al.dp_pmtolse(A, A @ beta + 5, B, B @ beta + 5, 1., rng=0, intercept=True).release]
 rel = st.sampled_from(_releases()); sd = number(None, None, 1.)
 case(re.ridge, rel=rel, lam=st.one_of(number(0., .1, 5.), rows(1)))
 case(re.subset, anything, rel=rel, columns=st.one_of(st.sampled_from([[0, 2], 'a', ['a', 'c'], [], [5], [0, 0], None, -1, [-1], [False, True]]), rows(1)))
@@ -229,10 +230,10 @@ case(re.noise_covariance, bound, v=rows(1, often=0, sizes=(3,)), sigma1=st.just(
 def _safe():
     "A release in whole numbers, where OpenDP is there to make it"
     rng = np.random.default_rng(0); A, B, beta = rng.normal(size=(300, 3)), rng.normal(size=(20, 3)), np.ones(3)
-    try: return [re.release(A, A @ beta, B, B @ beta, 1.)]
+    try: return [re.release(A, A @ beta, B, B @ beta, 1., intercept=i) for i in (False, True)]
     except ImportError: return []
 
-MAY = dict(names=[None], versions=[{}], statement=['x'], columns=[None, [1, 2]], yy=[0, -1, .5, 7], cross=[[1, 2, 3]], delta=[.5], sens=[[1, 2]], public=[None], sigma1=[.5, 7], sigma2=[.5, 7])
+MAY = dict(names=[None], versions=[{}], statement=['x'], columns=[None, [1, 2], [1, 2, 3]], yy=[0, -1, .5, 7], cross=[[1, 2, 3]], delta=[.5], sens=[[1, 2]], public=[None], sigma1=[.5, 7], sigma2=[.5, 7])
 def unseen(rel, was, key, value):
     "Is it a change that only a signature could show? Text, the columns to fit, the noisy numbers themselves, another true claim; of a release in floats also what is taken on trust, and more noise than promised"
     if value not in MAY.get(key, []): return False

@@ -197,6 +197,7 @@ def api_page(paths):
     "Every public name with one line each"
     text, last = '# API\n> Every public name of the package, one line each\n', None
     for path, module, name, line in exports(paths):
+        if not line: raise ValueError(f'{module}.{name} has no docstring, or no comment where it is set')
         if module != last: text += f'\n## `{module}`\n\nFrom [{title(path)}](/{path.relative_to(nbs)}).\n\n| name | what it is |\n| --- | --- |\n'; last = module
         text += f"| {{py:obj}}`{name} <{module}.{name}>` | {line.replace('|', chr(92) + '|')} |\n"
     return text
