@@ -18,19 +18,20 @@ import numpy as np
 from scipy.stats import wishart
 
 from .preconditioning import INTERCEPT, Moments, PublicMoment, as_matrix, block_sum, check_pass, load_rows, radius_A, radius_y, rows_of, whiten_block
-from .privacy import Budget, PrivacyLeakWarning, check_finite, check_fraction, check_positive, check_whole, gaussian_eps, gaussian_mechanism, gaussian_sigma, symmetric_noise
-from .release import Release, check_names, check_public, fitted_names, guarantee, n_rows, names_of, privatize, solve_symmetric
+from .privacy import Budget, PrivacyLeakWarning, check_finite, check_fraction, check_positive, check_whole, gaussian_mechanism, gaussian_sigma, symmetric_noise
+from .release import Release, check_names, check_public, eps_of, fitted_names, guarantee, n_rows, names_of, privatize, solve_symmetric
 
 # %% ../nbs/02_algorithms.ipynb #ae9266d7
 def spent(
     rho:float,        # zCDP spent; 0 if no private rows were used, inf if no noise was added
     private:bool,     # Does the claim hold?
     delta:float=1e-6, # δ at which to quote ε
+    noise:str='gaussian', # Or `'discrete gaussian'`, see `eps_of`
 )->str:
     "One line that says what was spent"
     if rho == 0: return "no private rows used"
     if rho == math.inf: return "NOT private"
-    claim = f"ρ = {rho:.6g} zCDP (replace-one), ε = {gaussian_eps(rho, delta):.4g} at δ = {delta:g}"
+    claim = f"ρ = {rho:.6g} zCDP (replace-one), ε = {eps_of(rho, delta, noise):.4g} at δ = {delta:g}"
     return claim if private else f"NOT private: claims {claim}, but its noise scale leaks"
 
 # %% ../nbs/02_algorithms.ipynb #153d1477
@@ -47,6 +48,7 @@ class Fit:
     budget:Budget=None      # What was spent on what
     n:int=None              # Number of private rows (public under replace-one)
     intercept:float=None    # Where one was asked for
+    noise:str='gaussian'    # In floats, or `'discrete gaussian'` in whole numbers
 
     def __post_init__(self):
         self.beta = check_finite('coefficients', self.beta, math.inf)
@@ -65,17 +67,19 @@ class Fit:
         if X.shape[1] != len(self.beta): raise ValueError(f"X must have {len(self.beta)} columns, got {X.shape[1]}")
         return X @ self.beta + (self.intercept or 0.)
 
-    def privacy(self, delta=1e-6)->str: "One line that says what was spent"; return spent(self.rho, self.private, delta)
+    def privacy(self, delta=1e-6)->str: "One line that says what was spent"; return spent(self.rho, self.private, delta, self.noise)
 
     def statement(self, delta=1e-6)->str: "The guarantee in plain words, for a report"; return fit_statement(self, delta)
 
     def __repr__(self): return f"{self.method}: {self.privacy()}\n" + '\n'.join(f"  {k:<{max(map(len, self.coef))}}  {v: .6g}" for k, v in self.coef.items())
 
-    def _repr_html_(self):
-        rows = ''.join(f"<tr><td>{escape(k)}</td><td style='text-align:right'>{v:.6g}</td></tr>" for k, v in self.coef.items())
-        return f"<table><caption><b>{escape(self.method)}</b>: {escape(self.privacy())}</caption><tr><th>column</th><th>coefficient</th></tr>{rows}</table>"
+    def _repr_html_(self): return _html(self)
 
 # %% ../nbs/02_algorithms.ipynb #70b44b99
+def _html(fit):
+    rows = ''.join(f"<tr><td>{escape(k)}</td><td style='text-align:right'>{v:.6g}</td></tr>" for k, v in fit.coef.items())
+    return f"<table><caption><b>{escape(fit.method)}</b>: {escape(fit.privacy())}</caption><tr><th>column</th><th>coefficient</th></tr>{rows}</table>"
+
 def fit_statement(
     fit:Fit,          # A fit
     delta:float=1e-6, # δ at which to quote ε, 0 < δ < 1
@@ -84,7 +88,7 @@ def fit_statement(
     if fit.rho == 0: return "The coefficients were computed from public rows only."
     rows = f"The coefficients were computed (method: {fit.method})" + (f" from {fit.n:,} confidential rows." if fit.n else " from confidential rows.")
     if not fit.private: return rows + " They are NOT private."
-    return guarantee(rows, fit.rho, gaussian_eps(fit.rho, delta), delta, 'gaussian', fit.budget.ledger if fit.budget else [])
+    return guarantee(rows, fit.rho, eps_of(fit.rho, delta, fit.noise), delta, fit.noise, fit.budget.ledger if fit.budget else [])
 
 # %% ../nbs/02_algorithms.ipynb #d0a3005b
 def ols(

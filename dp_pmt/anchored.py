@@ -5,9 +5,9 @@
 # %% auto #0
 __all__ = ['STEPS', 'GROWTH', 'HIST', 'UNITS', 'MARGIN', 'LEAN', 'SENS', 'OCTAVES', 'column_scale', 'public_ridge', 'row_space',
            'AnchorWarning', 'public_whitener', 'Anchor', 'public_anchor', 'PrivateRows', 'joint_moments',
-           'joint_release', 'row_radius', 'octaves', 'size_histogram', 'score_histogram', 'clip_radius', 'observe',
-           'inflation', 'update', 'rewhitening', 'leaning', 'rho_see', 'step_weights', 'typical_size', 'outsized',
-           'newton_step', 'dp_anchored', 'least_norm', 'AnchoredFit']
+           'joint_release', 'whole_moments', 'whole_release', 'noisy_counts', 'row_radius', 'octaves', 'size_histogram',
+           'score_histogram', 'clip_radius', 'observe', 'inflation', 'update', 'rewhitening', 'leaning', 'rho_see',
+           'step_weights', 'typical_size', 'outsized', 'newton_step', 'dp_anchored', 'least_norm', 'AnchoredFit']
 
 # %% ../nbs/10_anchored.ipynb #2b78d32e
 import math
@@ -21,6 +21,7 @@ from fastcore.basics import AttrDict
 from .algorithms import Fit, check_names, check_public, names_of
 from .preconditioning import as_matrix, block_sum, blocks_of, load_rows, rows_of, _same_rows
 from .privacy import Budget, gaussian_mechanism, gaussian_sigma, symmetric_noise
+from .release import GRID, discrete_gaussian, integer_gram, _reach
 
 # %% ../nbs/10_anchored.ipynb #c31e9c36
 STEPS, GROWTH = 6, 3.        # at most 6 steps, each with 3 times the budget of the one before
@@ -154,12 +155,17 @@ def joint_moments(
     C:float,          # Score bound > 0
 )->tuple:             # M/R² (k, k) and t/C (k,). Not private
     "Weighted moments of the residual problem, in one pass; replacing a row moves them by at most `SENS`. Not private"
-    if not (1e-3 <= R <= 1e120 and 1e-4 <= C <= 1e120): raise ValueError(f"R must lie between 1e-3 and 1e120 and C between 1e-4 and 1e120, got {R!r} and {C!r}") # elsewhere floats underflow
+    _check_bounds(R, C)
     S = rows.sum(partial(_weighted, R=R, C=C), at); M, t = S[:-1], S[-1]
     return (M + M.T)/(2*R*R), t/C # symmetric to the last bit: noise that is symmetric would not hide the difference
 
+def _check_bounds(R, C): # elsewhere floats underflow
+    if not (1e-3 <= R <= 1e120 and 1e-4 <= C <= 1e120): raise ValueError(f"R must lie between 1e-3 and 1e120 and C between 1e-4 and 1e120, got {R!r} and {C!r}")
+
+def _weights(q, r, R, C): return np.minimum(np.minimum(1, (R/q)**2), C/(q*np.abs(r)))
+
 def _weighted(a, q, r, R, C):
-    w = np.minimum(np.minimum(1, (R/q)**2), C/(q*np.abs(r)))
+    w = _weights(q, r, R, C)
     return np.vstack([(a*w) @ a.T, a @ (w*r)])
 
 # %% ../nbs/10_anchored.ipynb #2a32f64a
@@ -172,6 +178,47 @@ def joint_release(
     "`rho`-zCDP release of the pair from `joint_moments`"
     rng, sigma = np.random.default_rng(rng), gaussian_sigma(SENS, rho)
     return M + symmetric_noise(len(t), sigma, rng, 'isometric'), t + sigma*rng.standard_normal(len(t)), sigma
+
+# %% ../nbs/10_anchored.ipynb #73dfe813
+def whole_moments(
+    rows:PrivateRows, # Private rows
+    at:Anchor,        # Where the step stands
+    R:float,          # Row bound > 0
+    C:float,          # Score bound > 0
+)->np.ndarray:        # Sums of x x' (k, k), and below them of v x (k,), int64. Not private
+    "`joint_moments` on a grid, exact; replacing a row moves them by at most `SENS*GRID²`. Not private"
+    _check_bounds(R, C)
+    return rows.sum(partial(_whole, R=R, C=C), at)
+
+def _whole(a, q, r, R, C):
+    u, reach = np.sqrt(_weights(q, r, R, C)), _reach(len(a))
+    x = np.rint(a*(u*(reach/R))); x2 = np.einsum('ij,ij->j', x, x)
+    most = np.minimum(GRID**2*(1 - 1e-9)/np.sqrt(np.maximum(x2, 1)) - 1, 2.**31)
+    v = np.rint(np.clip(u*r*(R/C*GRID**2/reach), -most, most))
+    fine = (x2 <= GRID**2) & (x2*(v*v) <= GRID**4*(1 - 1e-12)) # the product of whole numbers, but for rounding
+    if not fine.all(): x, v = np.where(fine, x, 0), np.where(fine, v, 0)
+    return np.vstack([integer_gram(x), (x @ v).astype(np.int64)])
+
+# %% ../nbs/10_anchored.ipynb #1a18b082
+def whole_release(
+    S,         # From `whole_moments`
+    rho:float, # zCDP budget > 0
+)->tuple:      # Noisy M/R², noisy t/C, noise sd
+    "`rho`-zCDP release of `whole_moments`, with discrete noise; the counterpart of `joint_release`"
+    mechanism, sd = discrete_gaussian(SENS*GRID**2, rho)
+    J = np.array(mechanism(np.ravel(S).tolist()), float).reshape(len(S), -1)
+    return (J[:-1] + J[:-1].T)/2/_reach(J.shape[1])**2, J[-1]/GRID**2, sd/GRID**2
+
+def noisy_counts(
+    counts,          # Whole numbers; replacing a row moves them by at most √2
+    rho:float,       # zCDP budget > 0
+    rng=None,        # `None`, a seed or a `numpy.random.Generator`; not used if `safe`
+    safe:bool=False, # Discrete noise?
+)->np.ndarray:
+    "`rho`-zCDP counts"
+    if not safe: return gaussian_mechanism(counts, math.sqrt(2), rho, rng)
+    mechanism, _ = discrete_gaussian(math.nextafter(math.sqrt(2), 2), rho)
+    return np.array(mechanism(np.asarray(counts).tolist()), float)
 
 # %% ../nbs/10_anchored.ipynb #31e10ee1
 def row_radius(
@@ -329,17 +376,19 @@ def newton_step(
     at:Anchor,        # Where we stand
     rho:float,        # zCDP of this step > 0
     budget:Budget,    # The ledger
-    rng,              # `numpy.random.Generator`
+    rng,              # `numpy.random.Generator`; not used if `safe`
     label:str='step', # Name in the ledger
+    safe:bool=False,  # Whole numbers and discrete noise?
 )->tuple:             # Better anchor; record of what was seen, or None
     "A histogram for C, a joint release, an update, new coordinates: `rho`-zCDP"
     k, rho_h, rho_t = at.W.shape[1], HIST*rho, (1 - HIST)*rho
     R, sigma = row_radius(n, k, rho_t), gaussian_sigma(SENS, rho_t)
-    counts = gaussian_mechanism(score_histogram(rows, at, R), math.sqrt(2), budget.spend(rho_h, f'{label}: score histogram'), rng)
+    counts = noisy_counts(score_histogram(rows, at, R), budget.spend(rho_h, f'{label}: score histogram'), rng, safe)
     chosen = clip_radius(counts, rho_h**-.5, k*sigma**2)
     if chosen is None: return at, None
     C, bias2 = chosen
-    M, t, _ = joint_release(*joint_moments(rows, at, R, C), budget.spend(rho_t, f'{label}: moments'), rng)
+    sums, share = (whole_moments if safe else joint_moments)(rows, at, R, C), budget.spend(rho_t, f'{label}: moments')
+    M, t, _ = whole_release(sums, share) if safe else joint_release(*sums, share, rng)
     M, t, edge = R*R*M, C*t, R*R*sigma*math.sqrt(2*k)
     after, g, seen = update(at, M, t, edge, (C*sigma)**2 + bias2/k)
     record = AttrDict(rho=rho, R=R, C=float(C), inflation=g, seen=seen, directions=k, bias=math.sqrt(bias2/k)/(C*sigma),
@@ -355,30 +404,33 @@ def dp_anchored(
     rho:float,              # zCDP budget > 0
     rng=None,               # `None`, a seed or a `numpy.random.Generator`
     *, intercept:bool=False, # Fit an intercept too?
-    nonfinite:str='error',  # Private rows that are not finite: `'error'`, or `'zero'` to count them as zeros
+    nonfinite:str=None,     # Private rows that are not finite: `'error'`, or `'zero'` to count them as zeros; None: `'zero'` if `safe`
     warn:bool=True,         # Warn of what the diagnosis finds?
+    safe:bool=False,        # For publication: whole numbers and discrete noise by OpenDP, which takes no seed
 )->'AnchoredFit':
     "Private Newton steps from the public fit, `rho`-zCDP under replace-one; with `nonfinite='zero'` whatever the rows"
+    if safe and rng is not None: raise ValueError("noise that is safe takes no seed: leave rng out")
     check_public(A, B); (A, y), (B, y_B) = rows_of(A, y), load_rows(B, y_B)
     budget, rng, names = Budget(rho), np.random.default_rng(rng), names_of(A) or names_of(B); rho = budget.rho
     check_names(names, B, 'A', 'B')
-    at, rows = _public(B, y_B, intercept), PrivateRows(A, y, intercept, nonfinite)
+    at, rows = _public(B, y_B, intercept), PrivateRows(A, y, intercept, nonfinite or ('zero' if safe else 'error'))
     counts = size_histogram(rows, at); n, k = int(counts.sum()), at.W.shape[1]
     rows.again()
     weights, sizes, steps, path = step_weights(n, k, rho), None, [], [at.beta]
+    if safe: _check_safe(n, (1 - UNITS)*rho/sum(weights) if weights else 1.)
     if weights:
-        sizes = gaussian_mechanism(counts, math.sqrt(2), budget.spend(UNITS*rho, 'row sizes'), rng), (UNITS*rho)**-.5
+        sizes = noisy_counts(counts, budget.spend(UNITS*rho, 'row sizes'), rng, safe), (UNITS*rho)**-.5
         f = typical_size(*sizes)
         if f < 1/8: at = at.turn(np.eye(k)/f, np.eye(k)*f)
     for j, share in enumerate(budget.split(*weights) if weights else []):
-        at, record = newton_step(rows, n, at, share, budget, rng, f'step {j + 1}')
+        at, record = newton_step(rows, n, at, share, budget, rng, f'step {j + 1}', safe)
         if record: steps.append(record)
         if j == len(weights) - 2: at = at.turn(*leaning(at))
         path.append(at.beta)
     at = replace(at, beta=least_norm(at))
     b, b0 = (at.beta[:-1], float(at.beta[-1])) if intercept else (at.beta, None)
     fit = AnchoredFit(b, budget.rho if weights else 0., 'anchored', names=names, path=np.array(path), intercept=b0,
-                      budget=budget, n=n, steps=steps, sizes=sizes, shape=(n, k))
+                      budget=budget, n=n, noise='discrete gaussian' if safe else 'gaussian', steps=steps, sizes=sizes, shape=(n, k))
     for text in (fit.advice() if warn else []): warnings.warn(text, AnchorWarning, stacklevel=2)
     return fit
 
@@ -391,6 +443,11 @@ def _public(B, y_B, intercept):
     if max(np.abs(B).max(), np.abs(y_B).max()) > 1e60: raise ValueError("public rows must be finite, with entries below 1e60")
     if not np.abs(B).max() > 1e-60: raise ValueError("the public rows are all zero: they show no scale")
     return public_anchor(np.c_[B, np.ones(len(B))] if intercept else B, y_B)
+
+def _check_safe(n, share):
+    "Raise what could fail later, before anything is spent: no OpenDP, sums or noise beyond 64 bits"
+    if not n*GRID**2 < 2**62: raise ValueError(f"sums over {n} rows could overflow 64 bits: at most {2**62//GRID**2 - 1} rows")
+    discrete_gaussian(SENS*GRID**2, min(HIST, 1 - HIST)*share)
 
 def least_norm(
     at:Anchor, # Final anchor

@@ -342,11 +342,12 @@ def worst_rows_joint(
     at,      # `Anchor`: where the step stands, its coordinates square
     R:float, # Row bound > 0
     C:float, # Score bound > 0
+    small:float=1e-6, # Size of the second row over that of the first; in whole numbers 1e-6 would round to nothing
 )->tuple:    # Rows (2, d) and responses (2,), in the original coordinates
-    "Two rows whose exchange moves `joint_moments` by √5 (up to 1e-6)"
-    a = np.zeros((2, at.W.shape[1])); a[:, 0] = check_positive('R', R), 1e-6*R
+    "Two rows whose exchange moves `joint_moments` by √5 (up to `small`)"
+    a = np.zeros((2, at.W.shape[1])); a[:, 0] = check_positive('R', R), check_positive('small', small)*R
     X = np.linalg.solve(at.W.T, a.T).T
-    return X, X @ at.beta + at.s*np.array([check_positive('C', C)/R, -1e6*C/R])
+    return X, X @ at.beta + at.s*np.array([check_positive('C', C)/R, -C/R/small])
 
 # %% ../nbs/11_audit.ipynb #6113cf84
 def plot_tradeoff(

@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['INTERCEPT', 'THREADS', 'FEW', 'as_matrix', 'rows_of', 'load_rows', 'second_moment', 'geometry', 'PublicMoment',
-           'spectral_bounds', 'radius_A', 'radius_y', 'clip_rows', 'blocks_of', 'block_sum', 'whiten_block',
+           'uncentre', 'spectral_bounds', 'radius_A', 'radius_y', 'clip_rows', 'blocks_of', 'block_sum', 'whiten_block',
            'check_pass', 'Moments']
 
 # %% ../nbs/01_preconditioning.ipynb #abc9db12
@@ -161,17 +161,19 @@ class PublicMoment:
         beta, # Coefficients in the whitened coordinates
     )->np.ndarray: # Coefficients in the original ones; the intercept is the last
         "`sigma_yB Sigma_B^(-1/2) beta` (the inverse of equation 1)"
-        return self.uncentre(self.sigma_yB*(self.inv_sqrt @ check_finite('beta', beta)))
-
-    def uncentre(self,
-        beta,         # Coefficients of centred columns, the intercept last
-        columns=None, # Which columns, the intercept's last; None: all
-    )->np.ndarray:    # Of the columns as they are
-        "The intercept without the centring; nothing to do where there is none"
-        if self.center is None: return beta
-        return np.r_[beta[:-1], beta[-1] + self.offset - beta[:-1] @ (self.center if columns is None else self.center[columns[:-1]])]
+        return uncentre(self, self.sigma_yB*(self.inv_sqrt @ check_finite('beta', beta)))
 
     def __repr__(self): return f"PublicMoment(n={self.n}, d={self.d}, lambda_min={np.linalg.eigvalsh(self.Sigma_B)[0]:.4g}, sigma_yB={self.sigma_yB:.4g})"
+
+# %% ../nbs/01_preconditioning.ipynb #4e6606eb
+def uncentre(
+    public:PublicMoment, # Coordinates, perhaps with an intercept
+    beta,                # Coefficients of centred columns, the intercept last
+    columns=None,        # Which columns, the intercept's last; None: all
+)->np.ndarray:           # Of the columns as they are
+    "The intercept without the centring; nothing to do where there is none"
+    if public.center is None: return beta
+    return np.r_[beta[:-1], beta[-1] + public.offset - beta[:-1] @ (public.center if columns is None else public.center[columns[:-1]])]
 
 # %% ../nbs/01_preconditioning.ipynb #b43e7a3a
 def spectral_bounds(

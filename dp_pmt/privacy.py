@@ -169,11 +169,13 @@ def gaussian_eps(
 
 # %% ../nbs/00_privacy.ipynb #ab510cff
 def eps_to_rho(
-    eps:float,   # ε ≥ 0
-    delta:float, # 0 < δ < 1
-)->float:        # Largest ρ (rounded down) whose Gaussian mechanisms are (ε,δ)-DP
-    "Inverse of `gaussian_eps` that never overspends"
+    eps:float,        # ε ≥ 0
+    delta:float,      # 0 < δ < 1
+    safe:bool=False,  # For noise in whole numbers, whose ε is `zcdp_to_eps`?
+)->float:             # Largest ρ (rounded down) whose Gaussian mechanisms are (ε,δ)-DP; if `safe`, whose mechanisms of any kind are
+    "Inverse of `gaussian_eps`, or of `zcdp_to_eps`, that never overspends"
     eps, log_delta = check_positive('eps', eps, zero=True), math.log(check_fraction('delta', delta))
+    if safe: return _largest(lambda rho: zcdp_to_eps(rho, delta) <= eps)
     f = lambda s: _log_delta(math.exp(s), eps) - log_delta # s = log rho
     lo = hi = math.log(1 + eps)
     while f(lo) > 0 and lo > -600: lo -= 2
@@ -182,6 +184,13 @@ def eps_to_rho(
     rho = math.exp(brentq(f, lo, hi, xtol=1e-14)) if lo < hi else math.exp(lo)
     while gaussian_eps(rho, delta) > eps: rho *= 1 - 1e-13
     return rho
+
+def _largest(ok):
+    "Largest ρ from 1e-240 to 1e140 that is `ok`, by bisection of its logarithm"
+    lo, hi = math.log(1e-240), math.log(1e140)
+    if not ok(math.exp(lo)): raise ValueError("no rho above 1e-240 is small enough for eps and delta")
+    for _ in range(70): lo, hi = ((lo + hi)/2, hi) if ok(math.exp((lo + hi)/2)) else (lo, (lo + hi)/2)
+    return math.exp(lo)
 
 # %% ../nbs/00_privacy.ipynb #4236e3d1
 class Budget:

@@ -6,8 +6,8 @@
 __all__ = ['GRID', 'SENS', 'LONG', 'FORMAT', 'names_of', 'check_names', 'fitted_names', 'check_header', 'check_public', 'n_rows',
            'solve_symmetric', 'Release', 'privatize', 'integer_rows', 'integer_gram', 'discrete_gaussian',
            'joint_weight', 'release', 'basis', 'ridge', 'labels', 'subset', 'predict', 'noise_covariance',
-           'residual_variance', 'covariance', 'ShorteningWarning', 'row_length', 'intervals', 'eps', 'guarantee',
-           'statement', 'to_json', 'form_of', 'check_meaning', 'from_json']
+           'residual_variance', 'covariance', 'ShorteningWarning', 'row_length', 'intervals', 'eps_of', 'eps',
+           'guarantee', 'statement', 'to_json', 'form_of', 'check_meaning', 'from_json']
 
 # %% ../nbs/01a_release.ipynb #9e888b67
 import hashlib
@@ -27,7 +27,7 @@ import pandas as pd
 from scipy.stats import norm
 
 from . import __version__
-from .preconditioning import INTERCEPT, Moments, PublicMoment, as_matrix, block_sum, check_pass, load_rows, radius_A, rows_of, whiten_block, _names, _shape_of
+from .preconditioning import INTERCEPT, Moments, PublicMoment, as_matrix, block_sum, check_pass, load_rows, radius_A, rows_of, uncentre, whiten_block, _names, _shape_of
 from .privacy import Budget, PrivacyLeakWarning, check_fraction, check_positive, check_whole, gaussian_eps, gaussian_sigma, symmetric_noise, zcdp_to_eps
 
 # %% ../nbs/01a_release.ipynb #ee699d81
@@ -302,7 +302,7 @@ def ridge(
     Q, T = basis(rel); H, c, inv = Q.T @ rel.Sigma @ Q, Q.T @ rel.cross, np.linalg.inv(T)
     k = len(c) - _line(rel); penalty = inv[:k].T @ inv[:k]/_scale(rel)**2
     path = [inv @ solve_symmetric(H + l*penalty, c) for l in np.ravel(lam)]
-    return np.reshape([rel.public.uncentre(g, rel.columns) if _line(rel) else g for g in path], (*lam.shape, -1))
+    return np.reshape([uncentre(rel.public, g, rel.columns) if _line(rel) else g for g in path], (*lam.shape, -1))
 
 # %% ../nbs/01a_release.ipynb #f0b5ce04
 def labels(
@@ -406,13 +406,22 @@ def intervals(
     return pd.DataFrame(dict(coef=coef, se=se, low=coef - half, high=coef + half), index=labels(rel))
 
 # %% ../nbs/01a_release.ipynb #4f1e4e4e
+def eps_of(
+    rho:float,   # zCDP spent > 0
+    delta:float, # δ, 0 < δ < 1
+    noise:str,   # `'gaussian'`: exact; `'discrete gaussian'`: by what holds for all zCDP
+)->float:
+    "The ε at `delta` that `rho` means for this kind of noise"
+    return (zcdp_to_eps if noise == 'discrete gaussian' else gaussian_eps)(rho, delta)
+
+# %% ../nbs/01a_release.ipynb #b2685e3b
 def eps(
     rel:Release,      # A release
     delta:float=1e-6, # δ at which to quote ε, 0 < δ < 1
 )->float:
     "The ε at `delta` that the release's ρ and its kind of noise guarantee"
     if not rel.private: raise ValueError("this release is not private: no ε holds for it")
-    return (zcdp_to_eps if rel.noise == 'discrete gaussian' else gaussian_eps)(rel.rho, delta)
+    return eps_of(rel.rho, delta, rel.noise)
 
 # %% ../nbs/01a_release.ipynb #d6c3084d
 _NOISE = {'discrete gaussian': "discrete Gaussian noise, drawn by OpenDP with entropy from the operating system and added to whole numbers",

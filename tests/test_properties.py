@@ -138,7 +138,7 @@ case(pv.symmetric_noise, d=count(1, 2, 5), sigma=positive, rng=seeds(), ensemble
 case(pv.zcdp_to_eps, rho=number(1e-3, .1, 1, 40., 1e4), delta=number(1e-6, 1e-12, .1, 1e-300))
 case(pv.gaussian_log_delta, bound, rho=number(1e-3, .1, 1, 40., 1e4), eps=number(0, .1, 3., 50.))
 case(pv.gaussian_eps, rho=number(1e-3, .1, 1, 40., 1e4), delta=number(1e-6, 1e-12, .1, 1e-300))
-case(pv.eps_to_rho, eps=number(0, .1, 3., 50.), delta=number(1e-6, 1e-12, .1, 1e-300))
+case(pv.eps_to_rho, eps=number(0, .1, 3., 50.), delta=number(1e-6, 1e-12, .1, 1e-300), safe=flag())
 
 def ledger(rho, weights, costs):
     "A budget under arbitrary use: what fails leaves no trace, and no more than rho is spent"
@@ -185,7 +185,7 @@ case(al.dp_olse, fit, 15, also=data(public=False), **options, eta=eta, ensemble=
 case(al.dp_ssp, fit, 20, also=data(public=False), **options, split=split, r_A=number(None, None, 1., 10.), r_y=number(None, None, 1., 10.))
 case(al.dope_gd, fit, 20, also=data(), **options, steps=number(1, 2, 5, wrong=[0, -1, 1.5, math.nan, 'x', None, [3]], odd=[True, np.int8(3), np.uint64(2)]), lr=number(None, None, .1), clip=number(None, None, 1.),
      clip_quantile=fraction(), start=mostly(choice('public', 'zero'), rows(1), rows(1)))
-case(an.dp_anchored, fit, 30, also=data(), **options, intercept=flag(), warn=flag())
+case(an.dp_anchored, fit, 30, lambda rng, safe, **kw: an.dp_anchored(**kw, rng=None if safe else rng, safe=safe), data(), **options, intercept=flag(), warn=flag(), safe=flag())
 moments = st.builds(lambda A, y: pc.Moments.of(A, y), *[st.just(np.random.default_rng(0).normal(size=s)) for s in ((30, 3), 30)])
 case(al.privatize, share=4, m=moments, sens_AA=positive, sens_Ay=positive, rho_1=rho, rho_2=rho, budget=st.builds(pv.Budget, st.sampled_from([.5, 1., 2., 100., 1e100])), rng=seeds(), ensemble=ensemble)
 pair = st.integers(1, 4).flatmap(lambda d: st.tuples(square(d), square(d))).map(lambda t: dict(S=t[0], b=t[1][0]))
@@ -254,9 +254,10 @@ VALUES = [0, -1, .5, 7, 1e200, math.inf, HUGE, None, 'x', [], {}, [[1.]], True, 
 case(re.from_json, finite, 6, call=tampered, rel=st.sampled_from(FORGED), key=st.sampled_from(ENTRIES), value=st.sampled_from(VALUES), drop=flag())
 case(re.row_length, rel=st.sampled_from([*_releases(), replace(_releases()[1], radius=3., weight=1., yy=2., sigma3=1.)]))
 case(re.check_header, anything, names=st.one_of(st.none(), st.lists(st.sampled_from(['a', '0', '1', '7314159.2', '7314159.2.1', 'Unnamed: 1', '', 'nan']))))
+case(re.eps_of, rho=positive, delta=fraction(), noise=choice('gaussian', 'discrete gaussian'))
 case(re.joint_weight, d=st.integers(1, 500))
 case(re.discrete_gaussian, anything, sens=positive, rho=rho)
-exempt('a part of release or from_json, tried with them', re.basis, re.labels, re.check_meaning, re.form_of, re.integer_rows, re.integer_gram)
+exempt('a part of release or from_json, tried with them', re.basis, re.labels, pc.uncentre, re.check_meaning, re.form_of, re.integer_rows, re.integer_gram)
 case(re.guarantee, anything, rows=text.map(str), rho=positive, e=positive, delta=fraction(), noise=st.just('gaussian'), ledger=st.just([]))
 
 # audit
@@ -351,11 +352,13 @@ def steps(draw, *names):
                R=draw(st.sampled_from([1., 1e-3, 1e9])), C=draw(st.sampled_from([1., 1e-3, 1e9])), z=rng.normal(size=k), S=M @ M.T, v=np.full(k, edge), noise=edge, var=edge, x=np.abs(A[:, 0]),
                counts=rng.normal(size=len(an.OCTAVES))*edge + rng.integers(0, draw(st.sampled_from([1, 9, 10**6])), len(an.OCTAVES)))
     return {key: got[key] for key in names}
-for f, *names in ((an.column_scale, 'B'), (an.public_ridge, 'B', 'y_B'), (an.row_space, 'X'), (an.public_whitener, 'B'), (an.public_anchor, 'B', 'y_B'), (an.joint_moments, 'rows', 'at', 'R', 'C'), (an.octaves, 'x'),
+for f, *names in ((an.column_scale, 'B'), (an.public_ridge, 'B', 'y_B'), (an.row_space, 'X'), (an.public_whitener, 'B'), (an.public_anchor, 'B', 'y_B'), (an.joint_moments, 'rows', 'at', 'R', 'C'), (an.whole_moments, 'rows', 'at', 'R', 'C'), (an.octaves, 'x'),
                   (an.size_histogram, 'rows', 'at'), (an.score_histogram, 'rows', 'at', 'R'), (an.clip_radius, 'counts', 'noise', 'var'), (an.observe, 'M', 't', 'edge'), (an.inflation, 'z', 'S', 'v'), (an.update, 'at', 'M', 't', 'edge', 'var_t'),
                   (an.rewhitening, 'M', 'n', 'edge'), (an.leaning, 'at'), (an.typical_size, 'counts', 'noise'), (an.outsized, 'counts', 'noise', 'R'), (an.least_norm, 'at')): case(f, also=steps(*names))
 case(an.joint_release, also=steps('M', 't'), rho=rho, rng=seeds())
-case(an.newton_step, share=4, also=steps('rows', 'n', 'at'), rho=number(.3, 1., 20., wrong=[0, -1, math.nan], odd=[1e-9, 31., 1e3]), budget=st.builds(pv.Budget, st.just(2e3)), rng=st.builds(np.random.default_rng, st.integers(0, 9)))
+case(an.whole_release, also=st.integers(1, 4).map(lambda k: dict(S=np.arange(k*(k + 1)).reshape(k + 1, k))), rho=rho)
+case(an.noisy_counts, counts=st.lists(st.integers(0, 2**40), min_size=1).map(np.array), rho=rho, rng=seeds(), safe=flag())
+case(an.newton_step, share=4, also=steps('rows', 'n', 'at'), rho=number(.3, 1., 20., wrong=[0, -1, math.nan], odd=[1e-9, 31., 1e3]), budget=st.builds(pv.Budget, st.just(2e3)), rng=st.builds(np.random.default_rng, st.integers(0, 9)), safe=flag())
 size, some_rho = st.integers(1, 10**12), st.sampled_from([1e-300, 1e-9, .3, 1., 40., 1e100, 1e150])
 case(an.row_radius, n=size, d=size, rho=some_rho)
 case(an.rho_see, n=size, d=size)
