@@ -13,11 +13,13 @@ help: ## this list
 
 $(VENV)/lean: settings.ini setup.py
 	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 10) else "Python 3.10 or newer is needed; try make PYTHON=python3.12 ...")'
+	@echo 'setting up $(VENV): a minute or two, the first time only'
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install -q --disable-pip-version-check -e .
 	touch $@
 
 $(VENV)/ready: $(VENV)/lean
+	@echo 'installing what the notebooks and tests use'
 	$(BIN)/python -m pip install -q --disable-pip-version-check -e '.[dev]'
 	$(BIN)/python -m pip install -q --disable-pip-version-check --no-deps --upgrade --target $(VENV)/fastcore2 'fastcore>=2'
 	touch $@
@@ -35,6 +37,7 @@ readme: $(VENV)/ready ## write README.md from nbs/index.ipynb
 	$(BIN)/python .ci/nb.py readme
 
 $(VENV)/docs: $(VENV)/ready
+	@echo 'installing what builds the site'
 	$(BIN)/python -m pip install -q --disable-pip-version-check -e '.[docs]'
 	touch $@
 

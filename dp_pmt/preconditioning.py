@@ -264,8 +264,9 @@ def block_sum(
     quiet = lambda block: np.errstate(all='ignore')(f)(*block) # each thread has a state of its own
     first = list(islice(blocks, FEW)); blocks = chain(first, blocks)
     if not first: raise ValueError("there are no private rows")
-    if len(first) < FEW or threads == 1: return _add(map(quiet, blocks))
-    with _one_blas_thread(), ThreadPoolExecutor(threads) as pool: return _add(_ahead(pool, quiet, blocks, 2*threads))
+    with _one_blas_thread(): # so that the result is the same with any number of threads
+        if len(first) < FEW or threads == 1: return _add(map(quiet, blocks))
+        with ThreadPoolExecutor(threads) as pool: return _add(_ahead(pool, quiet, blocks, 2*threads))
 
 def _add(parts):
     total = next(parts)

@@ -119,7 +119,7 @@ def solve_symmetric(
 # %% ../nbs/01a_release.ipynb #ed741d41
 def _versions(**more): return {'dp_pmt': __version__, 'numpy': np.__version__, 'python': sys.version.split()[0], **more}
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class Release:
     "Noisy second and cross moments (means over `n` rows); what is computed from them costs nothing more"
     Sigma:np.ndarray            # Noisy second moment (d, d)
@@ -130,7 +130,7 @@ class Release:
     sigma2:float                # Noise sd of `cross`
     ensemble:str='iid'          # Off-diagonal noise, see `symmetric_noise`
     public:PublicMoment=None    # Coordinates; None means the original ones
-    budget:Budget=field(default=None, repr=False) # What was spent on what
+    budget:Budget=None          # What was spent on what
     private:bool=True           # Does `rho` hold? False for Algorithm 2, whose noise scale leaks
     yy:float=None               # Noisy mean square of the response, where it was released
     sigma3:float=None           # Noise sd of `yy`
@@ -138,7 +138,7 @@ class Release:
     names:list=None             # Column names
     columns:list=None           # Which columns to fit; None means all
     sens:tuple=None             # Sensitivities of the sums: (second, cross), or (joint,)
-    versions:dict=field(default_factory=_versions, repr=False) # What computed it
+    versions:dict=field(default_factory=_versions) # What computed it
     radius:float=None           # Where joint rows were shortened, in a joint release
     weight:float=None           # Weight of the response in a joint row
     def solve(self)->np.ndarray:
@@ -156,6 +156,7 @@ class Release:
     def to_json(self, path=None, delta=1e-6): "The release as text, for a file"; return to_json(self, path, delta)
     @staticmethod
     def from_json(source): "The release that `to_json` wrote, checked"; return from_json(source)
+    def __repr__(self): return f"Release of {', '.join(labels(self))} from {self.n:,} rows: " + (f"ρ = {self.rho:.6g} zCDP (replace-one), ε = {eps(self):.4g} at δ = 1e-06, {self.noise} noise" if self.private else "NOT private")
 
 # %% ../nbs/01a_release.ipynb #cd333196
 def _copy(budget):
