@@ -116,9 +116,9 @@ def solve_symmetric(
     try: return np.linalg.solve(S, b)
     except np.linalg.LinAlgError: return np.linalg.lstsq(S, b, rcond=None)[0]
 
-# %% ../nbs/01a_release.ipynb #ed741d41
 def _versions(**more): return {'dp_pmt': __version__, 'numpy': np.__version__, 'python': sys.version.split()[0], **more}
 
+# %% ../nbs/01a_release.ipynb #ed741d41
 @dataclass(eq=False, repr=False)
 class Release:
     "Noisy second and cross moments (means over `n` rows); what is computed from them costs nothing more"
