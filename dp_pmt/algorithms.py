@@ -19,7 +19,7 @@ from scipy.stats import wishart
 
 from .preconditioning import INTERCEPT, Moments, PublicMoment, as_matrix, block_sum, check_pass, load_rows, radius_A, radius_y, rows_of, whiten_block
 from .privacy import Budget, PrivacyLeakWarning, check_finite, check_fraction, check_positive, check_whole, gaussian_mechanism, gaussian_sigma, symmetric_noise
-from .release import Release, check_names, check_public, eps_of, fitted_names, guarantee, n_rows, names_of, privatize, solve_symmetric
+from .release import Release, check_intercept, check_names, check_public, eps_of, fitted_names, guarantee, n_rows, names_of, picked, privatize, solve_symmetric
 
 # %% ../nbs/02_algorithms.ipynb #ae9266d7
 def spent(
@@ -61,8 +61,8 @@ class Fit:
         return named if self.intercept is None else {**named, INTERCEPT: self.intercept}
 
     def predict(self, X)->np.ndarray:
-        "`X @ beta`, plus the intercept if there is one; the columns of a frame must be those of the fit, in order"
-        check_names(self.names, X, 'the fit', 'X')
+        "`X @ beta`, plus the intercept if there is one; from a frame columns are picked by name"
+        X = picked(self.names, X); check_names(self.names, X, 'the fit', 'X')
         X = as_matrix(X)
         if X.shape[1] != len(self.beta): raise ValueError(f"X must have {len(self.beta)} columns, got {X.shape[1]}")
         return X @ self.beta + (self.intercept or 0.)
@@ -127,7 +127,7 @@ def dp_pmtolse(
     budget, rng = Budget(rho), np.random.default_rng(rng)
     split, _ = check_fraction('split', split), symmetric_noise(1, 1., 0, ensemble)
     check_public(A, B); (A, y), (B, y_B) = rows_of(A, y), load_rows(B, y_B)
-    public = PublicMoment(B, y_B, intercept); names = fitted_names(A, B, public)
+    public = PublicMoment(B, y_B, intercept); names = fitted_names(A, B, intercept); check_intercept(B, y_B, intercept)
     n = n_rows(A, y, n); r_A, r_y = radius_A(n, public.d, eta), radius_y(n, eta)
     m = Moments.of(A, y, public, r_A, r_y, nonfinite)
     if m.n != n: raise ValueError("the stream held another number of rows than n=: nothing was released")

@@ -18,10 +18,10 @@ from functools import partial
 import numpy as np
 from fastcore.basics import AttrDict
 
-from .algorithms import Fit, check_names, check_public, names_of
-from .preconditioning import as_matrix, block_sum, blocks_of, load_rows, rows_of, _same_rows
+from .algorithms import Fit
+from .preconditioning import as_matrix, block_sum, blocks_of, load_rows, rows_of, uncentre, _same_rows
 from .privacy import Budget, gaussian_mechanism, gaussian_sigma, symmetric_noise
-from .release import GRID, discrete_gaussian, integer_gram, _reach
+from .release import GRID, check_intercept, check_public, discrete_gaussian, fitted_names, integer_gram, _reach
 
 # %% ../nbs/10_anchored.ipynb #c31e9c36
 STEPS, GROWTH = 6, 3.        # at most 6 steps, each with 3 times the budget of the one before
@@ -90,6 +90,8 @@ class Anchor:
     s:float         # Unit of the residuals > 0
     P:np.ndarray    # Covariance of delta (k, k)
     D:np.ndarray    # Column scales (d,)
+    center:np.ndarray=None # Public means, taken off the rows where there is an intercept
+    offset:float=0.        # Public mean of the responses, likewise
 
     def turn(self,
         F,     # (k, k), invertible
@@ -138,8 +140,8 @@ def _seen(A, y, f, at, intercept, refuse):
     V, d = np.vstack([at.W.T, at.beta/at.s]), A.shape[1]
     if d + intercept != V.shape[1]: raise ValueError(f"private and public rows must have equally many columns, got {d} and {V.shape[1] - intercept}")
     Z = V[:, :d] @ A.T
-    if intercept: Z += V[:, -1:]
-    a, r = Z[:-1], y/at.s; r -= Z[-1]
+    if intercept: Z += V[:, -1:] - (0 if at.center is None else V[:, :d] @ at.center[:, None])
+    a, r = Z[:-1], (y - at.offset)/at.s; r -= Z[-1]
     q2 = np.einsum('ij,ij->j', a, a)
     if not (q2.max() < 1e300 and max(r.max(), -r.min()) < 1e150): # NaN fails every comparison
         if refuse: raise ValueError("private rows must be finite, with entries below 1e150 (also after whitening): clean or rescale them beforehand, or pass nonfinite='zero' to count such rows as zeros")
@@ -233,19 +235,20 @@ def row_radius(
 def octaves(
     x, # Sizes ≥ 0 (m,)
 )->np.ndarray: # Counts, one bin per entry of `OCTAVES`
-    "How many sizes lie in [2^(e-1), 2^e)"
-    e = np.clip(np.frexp(np.maximum(x, 2.**-40))[1], OCTAVES[0], OCTAVES[-1]) - OCTAVES[0]
+    "How many sizes lie in [2^(e-1), 2^e); zeros, such as rows that were not finite, lie in none"
+    e = np.clip(np.frexp(np.maximum(x[x > 0], 2.**-40))[1], OCTAVES[0], OCTAVES[-1]) - OCTAVES[0]
     return np.bincount(e, minlength=len(OCTAVES))
 
 # %% ../nbs/10_anchored.ipynb #17dd337a
 def size_histogram(
     rows:PrivateRows, # Private rows
     at:Anchor,        # Coordinates
-)->np.ndarray:        # Counts; their sum is n. Not private
+)->tuple:             # Counts, and the number of rows. Not private
     "Octave counts of the whitened norms; refuses rows that are not finite. Not private"
-    return rows.sum(_sizes, at, first=True)
+    S = rows.sum(_sizes, at, first=True)
+    return S[:-1], int(S[-1])
 
-def _sizes(a, q, r): return octaves(q)
+def _sizes(a, q, r): return np.r_[octaves(q), len(q)]
 
 # %% ../nbs/10_anchored.ipynb #d90c50e4
 def score_histogram(
@@ -411,10 +414,10 @@ def dp_anchored(
     "Private Newton steps from the public fit, `rho`-zCDP under replace-one; with `nonfinite='zero'` whatever the rows"
     if safe and rng is not None: raise ValueError("noise that is safe takes no seed: leave rng out")
     check_public(A, B); (A, y), (B, y_B) = rows_of(A, y), load_rows(B, y_B)
-    budget, rng, names = Budget(rho), np.random.default_rng(rng), names_of(A) or names_of(B); rho = budget.rho
-    check_names(names, B, 'A', 'B')
+    budget, rng, names = Budget(rho), np.random.default_rng(rng), fitted_names(A, B, intercept); rho = budget.rho
     at, rows = _public(B, y_B, intercept), PrivateRows(A, y, intercept, nonfinite or ('zero' if safe else 'error'))
-    counts = size_histogram(rows, at); n, k = int(counts.sum()), at.W.shape[1]
+    check_intercept(B, y_B, intercept)
+    (counts, n), k = size_histogram(rows, at), at.W.shape[1]
     rows.again()
     weights, sizes, steps, path = step_weights(n, k, rho), None, [], [at.beta]
     if safe: _check_safe(n, (1 - UNITS)*rho/sum(weights) if weights else 1.)
@@ -427,9 +430,8 @@ def dp_anchored(
         if record: steps.append(record)
         if j == len(weights) - 2: at = at.turn(*leaning(at))
         path.append(at.beta)
-    at = replace(at, beta=least_norm(at))
-    b, b0 = (at.beta[:-1], float(at.beta[-1])) if intercept else (at.beta, None)
-    fit = AnchoredFit(b, budget.rho if weights else 0., 'anchored', names=names, path=np.array(path), intercept=b0,
+    path = [uncentre(at, b) for b in (*path, least_norm(at))]; b = path.pop(); d = len(b) - bool(intercept)
+    fit = AnchoredFit(b[:d], budget.rho if weights else 0., 'anchored', names=names and names[:d], path=np.array(path), intercept=float(b[d]) if intercept else None,
                       budget=budget, n=n, noise='discrete gaussian' if safe else 'gaussian', steps=steps, sizes=sizes, shape=(n, k))
     for text in (fit.advice() if warn else []): warnings.warn(text, AnchorWarning, stacklevel=2)
     return fit
@@ -442,7 +444,10 @@ def _public(B, y_B, intercept):
     if len(B) < 2: raise ValueError(f"need at least two public rows, got {len(B)}")
     if max(np.abs(B).max(), np.abs(y_B).max()) > 1e60: raise ValueError("public rows must be finite, with entries below 1e60")
     if not np.abs(B).max() > 1e-60: raise ValueError("the public rows are all zero: they show no scale")
-    return public_anchor(np.c_[B, np.ones(len(B))] if intercept else B, y_B)
+    if not intercept: return public_anchor(B, y_B)
+    center, offset = B.mean(0), float(y_B.mean())
+    X = np.where(B.std(0) > 1e-12*np.abs(center), B - center, 0) # what a constant column does, the intercept does
+    return replace(public_anchor(np.c_[X, np.ones(len(B))], y_B - offset), center=center, offset=offset)
 
 def _check_safe(n, share):
     "Raise what could fail later, before anything is spent: no OpenDP, sums or noise beyond 64 bits"
@@ -473,8 +478,10 @@ class AnchoredFit(Fit):
     def advice(self)->list:
         "Sentences a user should read, from released numbers only"
         (n, k), last = self.shape, self.steps[-1] if self.steps else None
-        if not last: return [f"rho = {self.budget.rho:g} can't see {k} directions in {n} rows: this is the public fit, {'nothing' if not self.rho else f'rho = {self.rho:g}'} was spent. About rho = {rho_see(n, k):.2g} would be the least to help"]
+        if not last: return [f"rho = {self.budget.rho:g} can't see {k} directions in {n} rows: this is the public ridge fit, {'nothing' if not self.rho else f'rho = {self.rho:g}'} was spent. About rho = {rho_see(n, k):.2g} would be the least to help"]
         size, heavy, g, out = typical_size(*self.sizes), outsized(*self.sizes, last.R), max(s.inflation for s in self.steps), []
+        empty, noise = n - self.sizes[0].sum(), self.sizes[1]*math.sqrt(len(OCTAVES))
+        if empty > max(.05*n, 4*noise): out.append(f"about {empty/n:.0%} of the private rows counted as zeros: not finite, or zero in every column. The fit is that of the others")
         if not 1/8 <= size <= 8: out.append(f"private rows are about {max(size, 1/size):.0f} times {'larger' if size > 1 else 'smaller'} than the public ones let expect: are the units the same?")
         if g >= 16: out.append(f"the public rows are not representative: the private ones disagree with their fit by about {math.sqrt(g):.0f} times its standard error. " + ("They were outvoted here, but don't rely on them elsewhere" if last.inflation < 16 else "The steps have not settled: check units, or spend more rho"))
         if heavy > .2: out.append(f"a few outsized rows hold about {heavy:.0%} of the rows' squared size and were weighted down: least squares would follow them, this fit follows the bulk. Transform skewed columns (log, ranks), or spend more rho")

@@ -373,7 +373,7 @@ def verdict(
     median:float,     # Our median
     trials:int,       # Number of trials behind them
     within:float=.35, # Relative difference that still agrees
-    few:int=30,       # Fewer trials than this say nothing
+    few:int=20,       # Fewer trials than this say nothing
 )->str:
     "`agrees`, or in which direction our mean differs; few trials, or a mean that a few wild ones decide, are not compared"
     if trials < few: return 'too few trials'
@@ -635,7 +635,7 @@ def show_table(
     "The comparison as text"
     f = lambda x: '' if pd.isna(x) else f'{x:.4g}'
     t = table.drop(columns=['q1', 'q3']).rename(columns={'ours': 'ours (mean)', 'median': 'our median'})
-    return t.to_string(index=False, formatters={k: f for k in ('rho', 'ours (mean)', 'our median', 'ratio')})
+    return t.to_string(index=False, na_rep='', formatters={k: f for k in ('rho', 'ours (mean)', 'our median', 'ratio')})
 
 # %% ../nbs/05_experiments.ipynb #1c6d5ea1
 @call_parse
@@ -651,5 +651,5 @@ def dp_pmt_reproduce(
     try: table = reproduce(trials, out, seed, jobs, [n.strip() for n in only.split(',') if n.strip()])
     except (ValueError, OSError) as e: sys.exit(f'dp_pmt_reproduce: {e}')
     print(show_table(table))
-    print("\nagrees: our mean is within 35 % of the paper's; above, below: it is not; heavy tail: a few wild trials decide the mean; exact: equal to the paper's digits")
+    print("\nagrees: our mean is within 35 % of the paper's; above, below: it is not; heavy tail: a few wild trials decide the mean; exact: equal to the paper's digits; differs: neither; too few trials: fewer than 20")
     print(f"figures, tables and results are in {out}/ ({time.perf_counter() - start:.0f} s)")

@@ -22,7 +22,7 @@ from pathlib import Path
 import numpy as np
 from tqdm.auto import tqdm
 
-from .preconditioning import Moments, block_sum, blocks_of, rows_of
+from .preconditioning import BLOCK, Moments, block_sum, blocks_of, rows_of
 from .release import SENS, Release, names_of, _reach
 
 # %% ../nbs/14_scale.ipynb #90b0c6fb
@@ -47,10 +47,8 @@ class Source:
     def blocks(self,
         skip:int=0, # Rows to leave out at the beginning
     ): # Yields pairs (A_i, y_i), new arrays each
-        "The rows from `skip` on"
-        batches, size = iter(self.batches(skip)), max(1, 2**19//len(self.columns))
-        while (batch := _quietly(next, batches, None)) is not None:
-            for i in range(0, batch.num_rows, size): yield _quietly(_arrays, batch.slice(i, size), self.columns, self.y)
+        "The rows from `skip` on, in blocks of one length whatever the batches, so that each row has its place"
+        for held in _regrouped(self.batches(skip), max(1, BLOCK//len(self.columns))): yield _quietly(_arrays, held, self.columns, self.y)
 
     def __iter__(self): return self.blocks()
 
@@ -80,10 +78,21 @@ def _ours(e): # raised by a line of this package, not by what it called
 
 def _neutral(e): return ValueError(f"the rows can't be read ({type(e).__name__}): a line with too few or too many fields, a text where a number is expected, a name that stands twice, or a truncated or foreign file. Nothing was released")
 
-def _arrays(batch, columns, y):
-    "Covariates and responses of an Arrow batch; a missing value becomes NaN"
+def _regrouped(batches, size):
+    "Lists of batches that hold so many rows together, the last one fewer"
+    batches, held, rows = iter(batches), [], 0
+    while (batch := _quietly(next, batches, None)) is not None:
+        while rows + batch.num_rows >= size:
+            yield [*held, batch.slice(0, size - rows)]
+            batch, held, rows = batch.slice(size - rows), [], 0
+        if batch.num_rows: held, rows = [*held, batch], rows + batch.num_rows
+    if held: yield held
+
+def _arrays(batches, columns, y):
+    "Covariates and responses of some Arrow batches; a missing value becomes NaN"
     import pyarrow as pa
-    Z = np.array([batch.column(c).cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False) for c in (*columns, y)])
+    Z = [np.array([b.column(c).cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False) for c in (*columns, y)]) for b in batches]
+    Z = Z[0] if len(Z) == 1 else np.concatenate(Z, axis=1)
     return Z[:-1].T, Z[-1]
 
 # %% ../nbs/14_scale.ipynb #4610c12e
@@ -153,7 +162,7 @@ def paths(
         inside = [str(q) for h in ([p] if os.path.isdir(p) else hits) if os.path.isdir(h) for q in Path(h).rglob('*') if q.is_file() and not any(part[0] in '._' for part in q.relative_to(h).parts)]
         return sorted(inside + [str(h) for h in hits if os.path.isfile(h)]) or [None]
     files = [f for p in (A if isinstance(A, (list, tuple)) else [A]) for f in found(p)]
-    if not files or None in files: raise ValueError("there are no such files")
+    if not files or None in files: raise ValueError("there are no such files" + f": {A}"*isinstance(A, (str, Path)))
     if len({os.path.realpath(f) for f in files}) < len(files): raise ValueError("a file is named twice: its rows would count twice")
     kinds = {Path(f).suffix.lower().lstrip('.') for f in files}
     if len(kinds) > 1 or not kinds <= {'parquet', 'csv', 'feather', 'arrow'}: raise ValueError(f"files must be all .parquet, all .csv, all .feather or all .arrow, got {', '.join(sorted(kinds))}")
@@ -171,7 +180,7 @@ def _read(files, names, skip):
             continue
         with pq.ParquetFile(path, pre_buffer=False) as f: # Arrow's scanner would read far ahead
             ends = np.cumsum([f.metadata.row_group(i).num_rows for i in range(f.num_row_groups)]); keep = np.flatnonzero(ends > skip)
-            if len(keep): yield from _skip(f.iter_batches(max(1, 2**19//len(names)), row_groups=keep.tolist(), columns=names), skip - [0, *ends][keep[0]])
+            if len(keep): yield from _skip(f.iter_batches(max(1, BLOCK//len(names)), row_groups=keep.tolist(), columns=names), skip - [0, *ends][keep[0]])
             skip = max(0, skip - f.metadata.num_rows)
 
 def _numbers(path, names, schema):
@@ -262,11 +271,11 @@ class SparkRows(Source):
     def blocks(self, skip=0):
         "The rows here, by way of the driver: for tests and small frames"
         for b in _skip(_quietly(self.frame.toArrow).to_batches(), skip):
-            if b.num_rows: yield _arrays(b, self.columns, self.y)
+            if b.num_rows: yield _arrays([b], self.columns, self.y)
 
 def _spark_sums(batches, f, columns, y):
     import pyarrow as pa
-    rows = (_arrays(b, columns, y) for b in batches if b.num_rows)
+    rows = (_arrays([b], columns, y) for b in batches if b.num_rows)
     if (first := next(rows, None)) is None: return
     try: part = block_sum(f, chain([first], rows), threads=1, fresh=True)
     except ValueError as e: part = _Refused(e)

@@ -98,7 +98,7 @@ def attempt(f, check, kw):
     before, ledgers = frozen(kw), [(b, list(b.ledger)) for b in kw.values() if isinstance(b, pv.Budget)]
     with warnings.catch_warnings():
         warnings.simplefilter('error') # a RuntimeWarning is a bug
-        for w in (pv.PrivacyLeakWarning, an.AnchorWarning, re.ShorteningWarning): warnings.simplefilter('ignore', w)
+        for w in (pv.PrivacyLeakWarning, an.AnchorWarning, re.ShorteningWarning, re.InterceptWarning): warnings.simplefilter('ignore', w)
         try: out = f(**kw)
         except (ValueError, TypeError, ImportError, Broken) as e:
             text = ''.join(shown(e))
@@ -194,7 +194,10 @@ case(al.Release, call=lambda S, b: al.Release(S, b, 9, 1., 1., 1.).solve(), also
 case(al.Fit, bound, 4, lambda beta, rho, X, delta: (f := al.Fit(beta, rho, 'x'), repr(f), f.privacy(delta), f.predict(X)) and f.coef, beta=rows(1, often=1), rho=number(0., math.inf, 1.), X=rows(), delta=fraction())
 case(al.names_of, anything, X=rows())
 case(al.check_names, anything, names=st.sampled_from([None, ['a'], ['0', '1']]), X=rows(plant=True), whose=st.just('A'), other=st.just('B'))
-case(re.fitted_names, anything, call=lambda A, B, y_B, intercept: re.fitted_names(A, B, pc.PublicMoment(B, y_B, intercept)), also=data().map(lambda k: {i: k[i] for i in ('A', 'B', 'y_B')}), intercept=flag())
+case(re.fitted_names, anything, also=data().map(lambda k: dict(A=k['A'], B=k['B'])), intercept=flag())
+case(re.check_intercept, anything, also=both(), intercept=flag())
+case(re.picked, anything, names=st.sampled_from([None, ['a'], ['0', '1']]), X=rows())
+case(pc.with_intercept, anything, names=st.sampled_from([None, ['a'], ['(intercept)']]))
 case(al.check_public, anything, also=data().map(lambda k: dict(A=k['A'], B=k['B'])))
 case(al.n_rows, also=data(public=False, n=True))
 case(al.twice, anything, also=data(public=False))
