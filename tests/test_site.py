@@ -54,6 +54,8 @@ def wait(browser, what, seconds=30):
     return WebDriverWait(browser, seconds, poll_frequency=.1).until(lambda b: what())
 
 
+SCROLLS = "return [...document.querySelectorAll('span.math, div.math mjx-container')].filter(e => e.scrollWidth > e.clientWidth + 3).map(e => e.textContent.slice(0, 60))" # formulas with a scrollbar
+
 def visit(browser, address):
     "Open a page and wait until it is typeset; returns the addresses it asked for"
     browser.get_log('performance'), browser.get_log('browser')
@@ -66,7 +68,7 @@ def visit(browser, address):
 @needs_browser
 @pytest.mark.parametrize('page', pages)
 def test_page(browser, url, page):
-    "Loads without an error or a request to another host, math typeset, figures described, nothing wider than a phone"
+    "Loads without an error or a request to another host, math typeset, figures described, nothing wider than a phone, no formula wider than its column"
     browser.execute_cdp_cmd('Emulation.setDeviceMetricsOverride', dict(width=390, height=800, deviceScaleFactor=1, mobile=True))
     asked = visit(browser, url + page)
     if page in demo_pages: wait(browser, lambda: browser.find_elements('css selector', '.noUi-handle'))
@@ -77,6 +79,8 @@ def test_page(browser, url, page):
     assert browser.execute_script(DOLLARS) == []
     assert browser.execute_script("return [...document.querySelectorAll('article img')].filter(i => !i.alt).map(i => i.src.slice(0, 80))") == []
     assert browser.execute_script('return document.documentElement.scrollWidth') <= 390
+    browser.execute_cdp_cmd('Emulation.setDeviceMetricsOverride', dict(width=1400, height=900, deviceScaleFactor=1, mobile=False))
+    assert browser.execute_script(SCROLLS) == []
     browser.execute_cdp_cmd('Emulation.clearDeviceMetricsOverride', {})
 
 
