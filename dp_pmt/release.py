@@ -51,7 +51,7 @@ def check_names(
     got = names_of(X)
     if names and got and names != got:
         first = next((j for j, (a, b) in enumerate(zip(names, got)) if a != b), min(len(names), len(got)))
-        raise ValueError(f"the columns of {other} must be those of {whose}, in the same order: they differ from column {first} on")
+        raise ValueError(f"the columns of {other} must be those of {whose}, in the same order: they differ from column {first} on" + "; public[list(private.columns)] picks them by name"*(other == 'B'))
 
 # %% ../nbs/01a_release.ipynb #cfdb3256
 def picked(
@@ -182,7 +182,7 @@ class Release:
     def to_json(self, path=None, delta=1e-6): "The release as text, for a file"; return to_json(self, path, delta)
     @staticmethod
     def from_json(source): "The release that `to_json` wrote, checked"; return from_json(source)
-    def __repr__(self): return _line_of(self)
+    def __repr__(self): return _one_line(self)
 
 # %% ../nbs/01a_release.ipynb #cd333196
 def _copy(budget):
@@ -263,7 +263,7 @@ def joint_weight(
 
 # %% ../nbs/01a_release.ipynb #d65ef68d
 def _moderate(name, x):
-    if not 1e-6 <= check_positive(name, x) <= 1e6: raise ValueError(f"{name} must lie between 1e-6 and 1e6: whitened rows are about as long as they have columns")
+    if not 1e-6 <= check_positive(name, x) <= 1e6: raise ValueError(f"{name} must lie between 1e-6 and 1e6: the mean square of a whitened row is its number of columns")
     return float(x)
 
 def _joint_sums(A, y, public, n, radius, weight, nonfinite):
@@ -317,7 +317,7 @@ def basis(
 
 # %% ../nbs/01a_release.ipynb #f0e10839
 def _scale(rel): return 1. if rel.public is None else rel.public.sigma_yB # unit of the released response
-def _line(rel): return rel.public is not None and rel.public.center is not None # is there an intercept? It is the last column
+def _has_intercept(rel): return rel.public is not None and rel.public.center is not None # is there an intercept? It is the last column
 
 def ridge(
     rel:Release, # A release
@@ -327,16 +327,16 @@ def ridge(
     lam = np.asarray(lam, float)
     if not (np.isfinite(lam).all() and (lam >= 0).all()): raise ValueError("lam must be finite and at least 0")
     Q, T = basis(rel); H, c, inv = Q.T @ rel.Sigma @ Q, Q.T @ rel.cross, np.linalg.inv(T)
-    k = len(c) - _line(rel); penalty = inv[:k].T @ inv[:k]/_scale(rel)**2
+    k = len(c) - _has_intercept(rel); penalty = inv[:k].T @ inv[:k]/_scale(rel)**2
     path = [inv @ solve_symmetric(H + l*penalty, c) for l in np.ravel(lam)]
-    return np.reshape([uncentre(rel.public, g, rel.columns) if _line(rel) else g for g in path], (*lam.shape, -1))
+    return np.reshape([uncentre(rel.public, g, rel.columns) if _has_intercept(rel) else g for g in path], (*lam.shape, -1))
 
 # %% ../nbs/01a_release.ipynb #f0b5ce04
 def labels(
     rel:Release, # A release
 )->list:         # Of the columns it fits
     "Column names, or x0, x1, ... where there are none"
-    names = rel.names or [f'x{j}' for j in range(len(rel.cross) - _line(rel))] + [INTERCEPT]*_line(rel)
+    names = rel.names or [f'x{j}' for j in range(len(rel.cross) - _has_intercept(rel))] + [INTERCEPT]*_has_intercept(rel)
     return names if rel.columns is None else [names[j] for j in rel.columns]
 
 # %% ../nbs/01a_release.ipynb #7d26b794
@@ -350,7 +350,7 @@ def subset(
     at = [known.index(c) if c in known else c for c in columns]
     if not (at and all(isinstance(j, (int, np.integer)) and not isinstance(j, bool) and 0 <= j < len(now) for j in at) and len(set(at)) == len(at)):
         raise ValueError(f"columns must be different names or positions among {known}, got {list(columns)!r}")
-    if _line(rel): at = [j for j in at if j != len(now) - 1] + [len(now) - 1]
+    if _has_intercept(rel): at = [j for j in at if j != len(now) - 1] + [len(now) - 1]
     return replace(rel, columns=[now[j] for j in at])
 
 # %% ../nbs/01a_release.ipynb #412af41e
@@ -359,7 +359,7 @@ def predict(
     X,           # Rows (m, k) of the columns it fits, without ones for an intercept; from a frame they are picked by name
 )->np.ndarray:   # Predictions (m,)
     "`X @ rel.solve()`, plus the intercept if there is one; no further cost"
-    beta, k = rel.solve(), len(labels(rel)) - _line(rel)
+    beta, k = rel.solve(), len(labels(rel)) - _has_intercept(rel)
     X = picked(rel.names and labels(rel)[:k], X); check_names(rel.names and labels(rel)[:k], X, 'the release', 'X')
     X = as_matrix(X)
     if X.shape[1] != k: raise ValueError(f"X must have {k} columns, got {X.shape[1]}")
@@ -403,7 +403,7 @@ def covariance(
     if not np.linalg.eigvalsh(H)[0] > 2*edge: return np.full(H.shape, math.inf)
     Omega = noise_covariance(Q @ np.linalg.solve(H, c), rel.sigma1, rel.sigma2, rel.ensemble) + s2/rel.n*rel.Sigma
     F = np.linalg.inv(H @ T)
-    if _line(rel): F[-1] -= (rel.public.center if rel.columns is None else rel.public.center[rel.columns[:-1]]) @ F[:-1] # of the intercept as it is, not of the centred one
+    if _has_intercept(rel): F[-1] -= (rel.public.center if rel.columns is None else rel.public.center[rel.columns[:-1]]) @ F[:-1] # of the intercept as it is, not of the centred one
     return F @ (Q.T @ Omega @ Q) @ F.T
 
 # %% ../nbs/01a_release.ipynb #13e8c0a8
@@ -452,7 +452,7 @@ def eps(
     return eps_of(rel.rho, delta, rel.noise)
 
 # %% ../nbs/01a_release.ipynb #d6c3084d
-def _line_of(rel):
+def _one_line(rel):
     names = labels(rel); names = names if len(names) < 9 else [*names[:3], f'... ({len(names)} in all)', names[-1]]
     claim = f"ρ = {rel.rho:.6g} zCDP (replace-one), ε = {eps(rel):.4g} at δ = 1e-06, {rel.noise} noise" if rel.private and rel.rho > 0 else "NOT private"
     return f"Release of {', '.join(names)} from {rel.n:,} rows: {claim}"
@@ -536,7 +536,7 @@ def form_of(
         public=_optional(_table(n=_whole, sigma_yB=_above0, Sigma_B=_square(d), cross_B=_vector(d), inv_sqrt=_square(d), offset=_finite, center=_optional(_vector(d - 1)))))
 
 # %% ../nbs/01a_release.ipynb #55145b6c
-def _whole_line(rel):
+def _intercept_fits(rel):
     "Does what is said of the intercept hold together?"
     p, d = rel.public, len(rel.cross)
     return (rel.columns or [d - 1])[-1] == d - 1 and labels(rel)[-1] == INTERCEPT and p.cross_B[-1] == 0 and max(abs(p.offset), *np.abs(p.center)) < 1e60 and all(np.array_equal(S[-1], np.eye(d)[-1]) for S in (p.Sigma_B, p.inv_sqrt))
@@ -560,7 +560,7 @@ def check_meaning(
         (np.trace(rel.Sigma) + w*w*yy <= rel.sens[0]/(math.sqrt(2) if joint else 1) + 10*rel.sigma1*math.sqrt(d + 1), "the moments must not exceed what the clip allows"),
         ((rel.noise == 'discrete gaussian') == joint and (not joint or 'opendp' in rel.versions), "discrete noise comes from a joint release by OpenDP"),
         (rel.public is None or np.allclose(rel.public.inv_sqrt @ rel.public.Sigma_B @ rel.public.inv_sqrt, np.eye(rel.public.d), atol=1e-6), "inv_sqrt must be the inverse root of Sigma_B"),
-        (_whole_line(rel) if _line(rel) else (not rel.public or rel.public.offset == 0) and INTERCEPT not in (rel.names or []), "an intercept is the last column, and orthogonal to the others"),
+        (_intercept_fits(rel) if _has_intercept(rel) else (not rel.public or rel.public.offset == 0) and INTERCEPT not in (rel.names or []), "an intercept is the last column, and orthogonal to the others"),
         (near(c['eps'], eps(rel, c['delta'])), "eps must be what rho means at delta")):
         if not ok: raise ValueError(f"this release contradicts itself: {rule}")
 
