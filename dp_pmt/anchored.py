@@ -235,8 +235,8 @@ def row_radius(
 def octaves(
     x, # Sizes ≥ 0 (m,)
 )->np.ndarray: # Counts, one bin per entry of `OCTAVES`
-    "How many sizes lie in [2^(e-1), 2^e); zeros, such as rows that were not finite, lie in none"
-    e = np.clip(np.frexp(np.maximum(x[x > 0], 2.**-40))[1], OCTAVES[0], OCTAVES[-1]) - OCTAVES[0]
+    "How many sizes lie in [2^(e-1), 2^e)"
+    e = np.clip(np.frexp(np.maximum(x, 2.**-40))[1], OCTAVES[0], OCTAVES[-1]) - OCTAVES[0]
     return np.bincount(e, minlength=len(OCTAVES))
 
 # %% ../nbs/10_anchored.ipynb #17dd337a
@@ -248,7 +248,7 @@ def size_histogram(
     S = rows.sum(_sizes, at, first=True)
     return S[:-1], int(S[-1])
 
-def _sizes(a, q, r): return np.r_[octaves(q), len(q)]
+def _sizes(a, q, r): return np.r_[octaves(q[q > 0]), len(q)] # rows of zeros are in no bin
 
 # %% ../nbs/10_anchored.ipynb #d90c50e4
 def score_histogram(
@@ -259,7 +259,7 @@ def score_histogram(
     "Octave counts of the score norms that `joint_moments` will clip at C. Not private"
     return rows.sum(partial(_scores, R=R), at)
 
-def _scores(a, q, r, R): return octaves(np.minimum(q, R*R/q)*np.abs(r))
+def _scores(a, q, r, R): return octaves((np.minimum(q, R*R/q)*np.abs(r))[q > 0])
 
 # %% ../nbs/10_anchored.ipynb #5522ad0d
 def clip_radius(
@@ -412,11 +412,12 @@ def dp_anchored(
     safe:bool=False,        # For publication: whole numbers and discrete noise by OpenDP, which takes no seed
 )->'AnchoredFit':
     "Private Newton steps from the public fit, `rho`-zCDP under replace-one; with `nonfinite='zero'` whatever the rows"
+    intercept, safe = bool(intercept), bool(safe)
     if safe and rng is not None: raise ValueError("noise that is safe takes no seed: leave rng out")
     check_public(A, B); (A, y), (B, y_B) = rows_of(A, y), load_rows(B, y_B)
     budget, rng, names = Budget(rho), np.random.default_rng(rng), fitted_names(A, B, intercept); rho = budget.rho
     at, rows = _public(B, y_B, intercept), PrivateRows(A, y, intercept, nonfinite or ('zero' if safe else 'error'))
-    check_intercept(B, y_B, intercept)
+    if warn: check_intercept(B, y_B, intercept)
     (counts, n), k = size_histogram(rows, at), at.W.shape[1]
     rows.again()
     weights, sizes, steps, path = step_weights(n, k, rho), None, [], [at.beta]
@@ -446,8 +447,8 @@ def _public(B, y_B, intercept):
     if not np.abs(B).max() > 1e-60: raise ValueError("the public rows are all zero: they show no scale")
     if not intercept: return public_anchor(B, y_B)
     center, offset = B.mean(0), float(y_B.mean())
-    X = np.where(B.std(0) > 1e-12*np.abs(center), B - center, 0) # what a constant column does, the intercept does
-    return replace(public_anchor(np.c_[X, np.ones(len(B))], y_B - offset), center=center, offset=offset)
+    off = lambda X, m: np.where(X.std(0) > 1e-12*np.abs(m), X - m, 0) # a constant column, or response, leaves nothing, not its rounding
+    return replace(public_anchor(np.c_[off(B, center), np.ones(len(B))], off(y_B, offset)), center=center, offset=offset)
 
 def _check_safe(n, share):
     "Raise what could fail later, before anything is spent: no OpenDP, sums or noise beyond 64 bits"
@@ -477,11 +478,11 @@ class AnchoredFit(Fit):
 
     def advice(self)->list:
         "Sentences a user should read, from released numbers only"
-        (n, k), last = self.shape, self.steps[-1] if self.steps else None
-        if not last: return [f"rho = {self.budget.rho:g} can't see {k} directions in {n} rows: this is the public ridge fit, {'nothing' if not self.rho else f'rho = {self.rho:g}'} was spent. About rho = {rho_see(n, k):.2g} would be the least to help"]
-        size, heavy, g, out = typical_size(*self.sizes), outsized(*self.sizes, last.R), max(s.inflation for s in self.steps), []
-        empty, noise = n - self.sizes[0].sum(), self.sizes[1]*math.sqrt(len(OCTAVES))
-        if empty > max(.05*n, 4*noise): out.append(f"about {empty/n:.0%} of the private rows counted as zeros: not finite, or zero in every column. The fit is that of the others")
+        (n, k), last, out = self.shape, self.steps[-1] if self.steps else None, []
+        empty, noise = (n - self.sizes[0].sum(), self.sizes[1]*math.sqrt(len(OCTAVES))) if self.sizes else (0, 0)
+        if empty > max(.05*n, 4*noise): out.append(f"about {min(empty/n, 1):.0%} of the private rows counted as zeros: not finite, or zero in every column")
+        if not last: return out or [f"rho = {self.budget.rho:g} can't see {k} directions in {n} rows: this is the public ridge fit, {'nothing' if not self.rho else f'rho = {self.rho:g}'} was spent. About rho = {rho_see(n, k):.2g} would be the least to help"]
+        size, heavy, g = typical_size(*self.sizes), outsized(*self.sizes, last.R), max(s.inflation for s in self.steps)
         if not 1/8 <= size <= 8: out.append(f"private rows are about {max(size, 1/size):.0f} times {'larger' if size > 1 else 'smaller'} than the public ones let expect: are the units the same?")
         if g >= 16: out.append(f"the public rows are not representative: the private ones disagree with their fit by about {math.sqrt(g):.0f} times its standard error. " + ("They were outvoted here, but don't rely on them elsewhere" if last.inflation < 16 else "The steps have not settled: check units, or spend more rho"))
         if heavy > .2: out.append(f"a few outsized rows hold about {heavy:.0%} of the rows' squared size and were weighted down: least squares would follow them, this fit follows the bulk. Transform skewed columns (log, ranks), or spend more rho")

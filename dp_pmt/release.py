@@ -51,7 +51,7 @@ def check_names(
     got = names_of(X)
     if names and got and names != got:
         first = next((j for j, (a, b) in enumerate(zip(names, got)) if a != b), min(len(names), len(got)))
-        raise ValueError(f"the columns of {other} must be those of {whose}, in the same order: they differ from column {first} on" + "; public[list(private.columns)] picks them by name"*(other == 'B'))
+        raise ValueError(f"the columns of {other} must be those of {whose}, {'by name or '*(other == 'X')}in the same order: they differ from column {first} on" + "; public[list(private.columns)] picks them by name"*(other == 'B'))
 
 # %% ../nbs/01a_release.ipynb #cfdb3256
 def picked(
@@ -100,9 +100,10 @@ def check_intercept(
     "Warn if the public rows ask for an intercept that was not asked for; touches no private row"
     B, y = _same_rows(B, y_B, ('B', 'y_B')); B, y = as_matrix(B, 'B'), as_matrix(y, 'y_B', ndim=1); n, d = B.shape
     if intercept or n < d + 2: return
+    size = np.sqrt((B*B).mean(0)); B, y = B/np.where(size > 0, size, 1), y/(np.abs(y).max() or 1.)
     e, u = (np.c_[y, np.ones(n)] - B @ np.linalg.lstsq(B, np.c_[y, np.ones(n)], rcond=None)[0]).T # what B leaves of the responses, and of a column of ones
-    if not u @ u > 1e-9*n: return # there is one already
-    gain = (e @ u)**2/(u @ u); left = max(e @ e - gain, 1e-300)
+    if not (u @ u > 1e-9*n and e @ e > 1e-20): return # there is one already, or nothing left to explain
+    c = (e @ u)/(u @ u); gain, left = c*c*(u @ u), max((e - c*u) @ (e - c*u), 1e-16*(e @ e))
     if f_law.sf(gain/left*(n - d - 1), 1, n - d - 1) < 1e-6: warnings.warn(f"the line is forced through the origin, but with an intercept the public residuals would be {math.sqrt(1 + gain/left):.3g} times smaller: pass intercept=True, or centre rows and responses by public means", InterceptWarning, stacklevel=3)
 
 # %% ../nbs/01a_release.ipynb #2821e8b0
@@ -539,7 +540,7 @@ def form_of(
 def _intercept_fits(rel):
     "Does what is said of the intercept hold together?"
     p, d = rel.public, len(rel.cross)
-    return (rel.columns or [d - 1])[-1] == d - 1 and labels(rel)[-1] == INTERCEPT and p.cross_B[-1] == 0 and max(abs(p.offset), *np.abs(p.center)) < 1e60 and all(np.array_equal(S[-1], np.eye(d)[-1]) for S in (p.Sigma_B, p.inv_sqrt))
+    return d > 1 and (rel.columns or [d - 1])[-1] == d - 1 and labels(rel)[-1] == INTERCEPT and p.cross_B[-1] == 0 and max(abs(p.offset), np.abs(p.center).max()) < 1e60 and all(np.array_equal(S[-1], np.eye(d)[-1]) for S in (p.Sigma_B, p.inv_sqrt))
 
 @np.errstate(all='ignore')
 def check_meaning(
@@ -560,7 +561,7 @@ def check_meaning(
         (np.trace(rel.Sigma) + w*w*yy <= rel.sens[0]/(math.sqrt(2) if joint else 1) + 10*rel.sigma1*math.sqrt(d + 1), "the moments must not exceed what the clip allows"),
         ((rel.noise == 'discrete gaussian') == joint and (not joint or 'opendp' in rel.versions), "discrete noise comes from a joint release by OpenDP"),
         (rel.public is None or np.allclose(rel.public.inv_sqrt @ rel.public.Sigma_B @ rel.public.inv_sqrt, np.eye(rel.public.d), atol=1e-6), "inv_sqrt must be the inverse root of Sigma_B"),
-        (_intercept_fits(rel) if _has_intercept(rel) else (not rel.public or rel.public.offset == 0) and INTERCEPT not in (rel.names or []), "an intercept is the last column, and orthogonal to the others"),
+        (_intercept_fits(rel) if _has_intercept(rel) else (not rel.public or rel.public.offset == 0), "an intercept is the last column, and orthogonal to the others"),
         (near(c['eps'], eps(rel, c['delta'])), "eps must be what rho means at delta")):
         if not ok: raise ValueError(f"this release contradicts itself: {rule}")
 

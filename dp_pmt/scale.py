@@ -85,7 +85,7 @@ def _regrouped(batches, size):
         while rows + batch.num_rows >= size:
             yield [*held, batch.slice(0, size - rows)]
             batch, held, rows = batch.slice(size - rows), [], 0
-        if batch.num_rows: held, rows = [*held, batch], rows + batch.num_rows
+        if batch.num_rows: held.append(batch); rows += batch.num_rows
     if held: yield held
 
 def _arrays(batches, columns, y):
