@@ -180,7 +180,7 @@ def _read(files, names, skip):
             continue
         with pq.ParquetFile(path, pre_buffer=False) as f: # Arrow's scanner would read far ahead
             ends = np.cumsum([f.metadata.row_group(i).num_rows for i in range(f.num_row_groups)]); keep = np.flatnonzero(ends > skip)
-            if len(keep): yield from _skip(f.iter_batches(max(1, BLOCK//len(names)), row_groups=keep.tolist(), columns=names), skip - [0, *ends][keep[0]])
+            if len(keep): yield from _skip(f.iter_batches(max(1, BLOCK//max(1, len(names) - 1)), row_groups=keep.tolist(), columns=names), skip - [0, *ends][keep[0]])
             skip = max(0, skip - f.metadata.num_rows)
 
 def _numbers(path, names, schema):
