@@ -21,7 +21,7 @@ from fastcore.basics import AttrDict
 from .algorithms import Fit
 from .preconditioning import as_matrix, block_sum, blocks_of, load_rows, rows_of, uncentre, _same_rows
 from .privacy import Budget, gaussian_mechanism, gaussian_sigma, symmetric_noise
-from .release import GRID, check_intercept, check_public, discrete_gaussian, fitted_names, integer_gram, _reach
+from .release import GRID, check_intercept, check_public, check_whole_sums, discrete_gaussian, fitted_names, integer_gram, _reach
 
 # %% ../nbs/10_anchored.ipynb #c31e9c36
 STEPS, GROWTH = 6, 3.        # at most 6 steps, each with 3 times the budget of the one before
@@ -452,7 +452,7 @@ def _public(B, y_B, intercept):
 
 def _check_safe(n, share):
     "Raise what could fail later, before anything is spent: no OpenDP, sums or noise beyond 64 bits"
-    if not n*GRID**2 < 2**62: raise ValueError(f"sums over {n} rows could overflow 64 bits: at most {2**62//GRID**2 - 1} rows")
+    check_whole_sums(n)
     discrete_gaussian(SENS*GRID**2, min(HIST, 1 - HIST)*share)
 
 def least_norm(

@@ -5,10 +5,10 @@
 # %% auto #0
 __all__ = ['GRID', 'SENS', 'LONG', 'FORMAT', 'names_of', 'check_names', 'picked', 'check_header', 'fitted_names',
            'InterceptWarning', 'check_intercept', 'check_public', 'n_rows', 'solve_symmetric', 'Release', 'privatize',
-           'integer_rows', 'integer_gram', 'discrete_gaussian', 'joint_weight', 'release', 'basis', 'ridge', 'labels',
-           'subset', 'predict', 'noise_covariance', 'residual_variance', 'covariance', 'ShorteningWarning',
-           'row_length', 'intervals', 'eps_of', 'eps', 'guarantee', 'statement', 'to_json', 'form_of', 'check_meaning',
-           'from_json']
+           'integer_rows', 'integer_gram', 'check_whole_sums', 'discrete_gaussian', 'joint_weight', 'release', 'basis',
+           'ridge', 'labels', 'subset', 'predict', 'noise_covariance', 'residual_variance', 'covariance',
+           'ShorteningWarning', 'row_length', 'intervals', 'eps_of', 'eps', 'guarantee', 'statement', 'to_json',
+           'form_of', 'check_meaning', 'from_json']
 
 # %% ../nbs/01a_release.ipynb #9e888b67
 import hashlib
@@ -238,6 +238,13 @@ def integer_gram(
     if q.shape[1]*GRID**2 > 2**53: raise ValueError(f"at most {2**53//GRID**2} rows can be summed exactly at once, got {q.shape[1]}")
     return (q @ q.T).astype(np.int64)
 
+# %% ../nbs/01a_release.ipynb #e37a0310
+def check_whole_sums(
+    n:int, # Number of rows
+):
+    "Raise if sums over so many rows of whole numbers could overflow"
+    if not n*GRID**2 < 2**62: raise ValueError(f"sums over {n} rows could overflow 64 bits: at most {2**62//GRID**2 - 1} rows")
+
 # %% ../nbs/01a_release.ipynb #be290f54
 SENS = math.nextafter(math.sqrt(2)*GRID**2, math.inf) # of the sum of q q' when one row is replaced, rounded up
 
@@ -297,7 +304,7 @@ def release(
     budget, public = Budget(rho), PublicMoment(B, y_B, intercept)
     names = fitted_names(A, B, intercept); check_pass(1., 1., nonfinite); check_intercept(B, y_B, intercept)
     n, p = n_rows(A, y, n), public.d + 1
-    if not n*GRID**2 < 2**62: raise ValueError(f"sums over {n} rows could overflow 64 bits: at most {2**62//GRID**2 - 1} rows")
+    check_whole_sums(n)
     w = _moderate('weight', joint_weight(p - 1) if weight is None else weight)
     R = _moderate('radius', radius_A(n, p - 1 + w*w, eta) if radius is None else radius)
     (mechanism, sd), step = discrete_gaussian(SENS, budget.rho), R/_reach(p)
