@@ -161,16 +161,17 @@ def page(path):
     return nb, seen, module
 
 
+LAYERS = {0: 'Privacy and noise', 1: 'Rows and preconditioning', 2: 'Algorithms', 3: 'Theory', 4: 'Data and experiments', 5: 'Audit and speed'}
+
+
 def group(path):
-    "The heading under which the left bar lists a notebook: by its number"
-    number = re.match(r'\d+', path.name)
-    if not number: return 'Start here'
-    return 'The method' if int(number[0]) < 4 else 'The evidence' if int(number[0]) < 10 else 'Beyond the paper'
+    "The heading under which the left bar lists a notebook: by the first digit of its number"
+    return LAYERS[int(path.name[0])] if path.name[0].isdigit() else 'Start here'
 
 
 def contents(paths):
     "The left bar"
-    groups = {g: [] for g in ('Start here', 'The method', 'The evidence', 'Beyond the paper')}
+    groups = {g: [] for g in ('Start here', *LAYERS.values())}
     for p in paths:
         if p.stem != 'index': groups[group(p)].append(str(p.relative_to(nbs).with_suffix('')))
     groups['Start here'].insert(0, 'Overview <self>'); groups['Reference'] = ['reference/api', 'reference/statements']
