@@ -24,6 +24,7 @@ from dp_pmt import algorithms as al
 from dp_pmt import anchored as an
 from dp_pmt import audit as au
 from dp_pmt import benchmark as bm
+from dp_pmt import checks as ck
 from dp_pmt import datasets as ds
 from dp_pmt import experiments as ex
 from dp_pmt import planner as pl
@@ -98,7 +99,7 @@ def attempt(f, check, kw):
     before, ledgers = frozen(kw), [(b, list(b.ledger)) for b in kw.values() if isinstance(b, pv.Budget)]
     with warnings.catch_warnings():
         warnings.simplefilter('error') # a RuntimeWarning is a bug
-        for w in (pv.PrivacyLeakWarning, an.AnchorWarning, re.ShorteningWarning, re.InterceptWarning): warnings.simplefilter('ignore', w)
+        for w in (ck.PrivacyLeakWarning, an.AnchorWarning, re.ShorteningWarning, re.InterceptWarning): warnings.simplefilter('ignore', w)
         try: out = f(**kw)
         except (ValueError, TypeError, ImportError, Broken) as e:
             text = ''.join(shown(e))
@@ -123,13 +124,22 @@ rho, eta = number(1., .3, 20.), fraction()
 ensemble, nonfinite = choice('iid', 'isometric'), choice('error', 'zero', 'zero')
 positive = number(.3, 1., 2.5, 40.)
 
-# privacy
+# checks
 text = st.sampled_from(['x', '', 3, None])
-case(pv.check_positive, name=text, x=number())
-case(pv.check_fraction, name=text, x=fraction())
-case(pv.check_whole, name=text, x=count(), least=st.integers(0, 5))
-case(pv.check_finite, name=text, x=rows(plant=True))
-case(pv.check_all, x=number(), y=number())
+case(ck.shown, anything, x=rows(plant=True), option=flag())
+case(ck.label, anything, name=text, other=text)
+case(ck.check_positive, name=text, x=number(), zero=flag())
+case(ck.check_all, x=number(), y=number())
+case(ck.check_fraction, name=text, x=fraction())
+case(ck.check_integer, name=text, x=count(), least=st.integers(0, 5))
+case(ck.check_choice, anything, call=lambda name, x: ck.check_choice(name, x, 'iid', 'isometric'), name=text, x=ensemble)
+case(ck.check_rng, anything, rng=seeds())
+case(ck.check_finite, name=text, x=rows(plant=True))
+case(ck.to_floats, anything, block=rows(plant=True), name=st.just('X'))
+case(ck.shape_of, anything, X=rows(plant=True), name=st.just('X'), ndim=st.sampled_from([1, 2]))
+case(ck.as_matrix, share=4, X=rows(plant=True), name=st.just('X'), ndim=st.sampled_from([1, 2]))
+
+# privacy
 case(pv.largest_change, g=st.sampled_from([lambda r: np.outer(r, r), lambda r: r]), rows=rows(), replace=flag())
 case(pv.renyi_gaussian, bound, alpha=number(1.5, 2, 64), shift=number(0, 1., 5.), sigma=positive)
 case(pv.gaussian_sigma, sensitivity=positive, rho=rho)
@@ -203,7 +213,7 @@ case(al.n_rows, also=data(public=False, n=True))
 case(al.twice, anything, also=data(public=False))
 case(al.norm_histogram, share=4, also=data(public=False), nonfinite=nonfinite)
 case(al.private_radius, counts=st.lists(st.integers(0, 1000), min_size=1, max_size=480).map(np.array), rho=rho, rng=seeds())
-case(al.clipped_gradients, call=lambda X, beta, clip: al.clipped_gradients(X, X[0], beta[:1].repeat(len(X)), X[:, 0], pv.check_positive('clip', clip)), X=rows(often=0), beta=rows(1, often=0), clip=positive)
+case(al.clipped_gradients, call=lambda X, beta, clip: al.clipped_gradients(X, X[0], beta[:1].repeat(len(X)), X[:, 0], ck.check_positive('clip', clip)), X=rows(often=0), beta=rows(1, often=0), clip=positive)
 case(al.dope_start, call=lambda B, y_B, start: al.dope_start(pc.PublicMoment(B, y_B), B, y_B, start), also=both(1), start=st.one_of(choice('public', 'zero'), rows(1)))
 case(al.gaussian_moments, n=count(5, 50, 1000), also=st.integers(1, 3).flatmap(lambda d: st.tuples(square(d), rows(1, sizes=(d,)))).map(lambda t: dict(Psi=t[0], beta=t[1])), noise=positive, rng=seeds())
 
@@ -527,7 +537,7 @@ def test_what_is_no_release_is_a_value_error(source):
 def test_a_headerless_release_warns():
     "A private row among the names is warned of, and not quoted"
     rel = replace(FORGED[1], names=['7314159.2', '1', '2.5'])
-    with pytest.warns(pv.PrivacyLeakWarning) as seen: rel.to_json()
+    with pytest.warns(ck.PrivacyLeakWarning) as seen: rel.to_json()
     assert not any(t in str(w.message) for w in seen for t in TRACES)
 
 
