@@ -10,7 +10,9 @@ from dataclasses import fields, is_dataclass, replace
 from fractions import Fraction
 from importlib import import_module
 from inspect import signature
+from itertools import product
 from numbers import Number
+from operator import attrgetter
 
 import numpy as np
 import pandas as pd
@@ -421,6 +423,76 @@ def test_hostile_input(name):
     @given(strategy)
     def tried(kw): attempt(f, check, kw)
     tried()
+
+
+# Private data in a wrong place: nothing of it in any message
+
+INCOME = 123456.789
+INCOMES = dict(
+    array=np.array([INCOME, 2.]), number=np.array(INCOME), integers=np.array([123456789, 2]), matrix=np.full((2, 2), INCOME),
+    masked=np.ma.array([INCOME, 2.], mask=[0, 1]), words=np.array([f'{INCOME}', 'x']), objects=np.array([f'{INCOME}', None]),
+    frame=pd.DataFrame({'income': [INCOME, 2.]}), header=pd.DataFrame({INCOME: [1., 2.]}), mixed=pd.DataFrame({'income': [INCOME, 'x']}),
+    column=pd.Series([INCOME, 2.], name=f'{INCOME}'), labels=pd.Series([1., 2.], index=[f'{INCOME}', 'x']), nullable=pd.Series([123456789, None], dtype='Int64'),
+    list=[INCOME, 2.], nested=[[INCOME, 'x'], [2.]], tuple=(INCOME,), set={INCOME}, dict={'income': INCOME}, keys={INCOME: 'x'},
+    text=f'name,income\nSmith,{INCOME}\n', short=f'{INCOME}', texts=[f'{INCOME}'], bytes=f'{INCOME}'.encode())
+DIGITS = ('123456', '1.23456', '1.2e+05', '1.23e+05')
+WRONGS = (-1, math.nan, 'x', None, 9.)
+
+def budgeted(method):
+    "A call of one method of a fresh budget"
+    def call(**kw): return method(pv.Budget(1.), **kw)
+    return call
+
+GIVEN = { # every function of the two modules, with arguments that work
+    'checks.shown': dict(x=1., option=False), 'checks.label': dict(name='x', other='y'),
+    'checks.check_positive': dict(name='x', x=1., zero=False), 'checks.check_all': dict(zero=False, rho=1.),
+    'checks.check_fraction': dict(name='x', x=.5), 'checks.check_integer': dict(name='x', x=3, least=1),
+    'checks.check_choice': dict(name='x', x='a', choice='a'), 'checks.check_rng': dict(rng=0),
+    'checks.check_finite': dict(name='x', x=[1.], below=9.), 'checks.to_floats': dict(block=[1.], name='x'),
+    'checks.shape_of': dict(X=[[1.]], name='x', ndim=2), 'checks.as_matrix': dict(X=[[1.]], name='x', ndim=2),
+    'privacy.largest_change': dict(g=np.ravel, rows=[[1.], [2.]], replace=True),
+    'privacy.renyi_gaussian': dict(alpha=2, shift=1., sigma=1.), 'privacy.gaussian_sigma': dict(sensitivity=1., rho=1.),
+    'privacy.gaussian_mechanism': dict(value=[1.], sensitivity=1., rho=1., rng=0),
+    'privacy.symmetric_noise': dict(d=2, sigma=1., rng=0, ensemble='iid'),
+    'privacy.zcdp_to_eps': dict(rho=1., delta=.1), 'privacy.gaussian_log_delta': dict(rho=1., eps=1.),
+    'privacy.gaussian_eps': dict(rho=1., delta=.1), 'privacy.eps_to_rho': dict(eps=1., delta=.1, safe=False),
+    'privacy.Budget': dict(rho=1.), 'privacy.Budget.split': dict(weight=1.), 'privacy.Budget.can_spend': dict(cost=.1),
+    'privacy.Budget.check': dict(costs={'x': .1}), 'privacy.Budget.spend_all': dict(costs={'x': .1}),
+    'privacy.Budget.check pair': dict(what='x', rho=.1), 'privacy.Budget.spend': dict(rho=.1, what='x')}
+CALLS = {
+    'checks.check_choice': lambda name, x, choice: ck.check_choice(name, x, choice, 'b'),
+    'privacy.Budget.split': lambda weight: pv.Budget(1.).split(2., weight),
+    'privacy.Budget.can_spend': lambda cost: pv.Budget(1.).can_spend(.1, cost),
+    'privacy.Budget.check': budgeted(pv.Budget.check), 'privacy.Budget.spend_all': budgeted(pv.Budget.spend_all),
+    'privacy.Budget.check pair': lambda what, rho: pv.Budget(1.).check([(what, rho)]), 'privacy.Budget.spend': budgeted(pv.Budget.spend)}
+
+def said(f, kw):
+    "All that a call says in an error and in warnings"
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter('always')
+        try: f(**kw)
+        except (ValueError, TypeError) as e: seen = [*seen, *shown(e)]
+    return ''.join(getattr(w, 'message', w).__str__() for w in seen)
+
+def test_private_data_is_tried_everywhere():
+    names = {n for n in exported() if n.startswith(('checks.', 'privacy.'))}
+    assert names == {n for n in GIVEN if n.count('.') == 1}
+    methods = {f'privacy.Budget.{n}' for n, f in vars(pv.Budget).items() if callable(f) and not n.startswith('_')}
+    assert methods - {'privacy.Budget.copy'} <= set(GIVEN)
+    for name in names - set(CALLS):
+        f = attrgetter(name)(dp_pmt)
+        assert {p for p, v in signature(f).parameters.items() if v.kind != v.VAR_KEYWORD} <= set(GIVEN[name]), name
+
+@pytest.mark.parametrize('name', GIVEN)
+def test_private_data_in_a_wrong_place_is_not_quoted(name):
+    "An array, a frame, a list or a text as any parameter, alone and beside another wrong one"
+    f, given = CALLS.get(name) or attrgetter(name)(dp_pmt), GIVEN[name]
+    f(**given)
+    for place, (kind, private) in product(given, INCOMES.items()):
+        others = [{}] + [{k: w} for k in given if k != place for w in WRONGS]
+        for other in others:
+            text = said(f, {**given, **other, place: private})
+            assert not any(t in text for t in DIGITS), f'{name} quotes {place}, {kind}: {text}'
 
 
 @settings(max_examples=EXAMPLES//25, derandomize=True, database=None, deadline=None, suppress_health_check=list(HealthCheck))
