@@ -4,9 +4,10 @@
 
 # %% auto #0
 __all__ = ['shown', 'label', 'check_positive', 'check_all', 'check_fraction', 'check_integer', 'check_choice', 'check_rng',
-           'check_finite', 'to_floats', 'shape_of', 'as_matrix', 'PrivacyLeakWarning', 'warn']
+           'check_finite', 'to_floats', 'shape_of', 'as_matrix', 'PrivacyLeakWarning', 'warn', 'explain']
 
 # %% ../nbs/00_checks.ipynb #7bdc5e7e
+import inspect
 import math
 import sys
 import warnings
@@ -14,6 +15,7 @@ import re
 from numbers import Integral, Real
 
 import numpy as np
+from fastcore.docments import docments
 
 # %% ../nbs/00_checks.ipynb #42d8c537
 def _type_of(x):
@@ -222,3 +224,25 @@ def warn(
     while frame.f_back and frame.f_globals.get('__name__', '').startswith('dp_pmt.'):
         frame, level = frame.f_back, level + 1
     warnings.warn(text, kind, stacklevel=level - 1)
+
+# %% ../nbs/00_checks.ipynb #74e83abf
+def explain(
+    thing, # A function, or a class with methods, documented by comments beside its parameters
+):
+    "Add the comments beside parameters to the docstring, where `help` and tooltips find them"
+    methods = [m for k, m in vars(thing).items() if inspect.isfunction(m) and k[0] != '_'] if inspect.isclass(thing) else []
+    for f in (thing, *methods): f.__doc__ = _with_parameters(f)
+    return thing
+
+def _with_parameters(f):
+    "The docstring of `f`, with a line for each parameter that has a comment"
+    try: comments = docments(f, full=True)
+    except (OSError, TypeError, SyntaxError): return f.__doc__ # no source at hand
+    lines = [_parameter(name, about) for name, about in comments.items() if about.get('docment')]
+    return '\n'.join([f.__doc__ or '', '', *lines]) if lines else f.__doc__
+
+def _parameter(name, about):
+    "One line of a docstring"
+    if name == 'return': return f"Returns: {about.docment}"
+    given = '' if about.default in (inspect.Parameter.empty, None) else f" (default {about.default!r})"
+    return f"{name}: {about.docment}{given}"

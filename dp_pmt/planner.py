@@ -13,7 +13,8 @@ from fastcore.basics import AttrDict
 
 from .algorithms import public_ols
 from .preconditioning import PublicMoment
-from .privacy import check_all, check_fraction, check_positive, check_whole, gaussian_sigma
+from .checks import check_all, check_fraction, check_integer, check_positive
+from .privacy import gaussian_sigma
 from .theory import error_bound_direct, error_bound_pmt, first_order_error, sensitivities
 
 # %% ../nbs/31_planner.ipynb #182e1319
@@ -31,7 +32,7 @@ def public_signal(
 # %% ../nbs/31_planner.ipynb #d9e19b2f
 def _worlds(signal, draws, rng, ensemble):
     "Random parts of the prediction, drawn once so that predictions at several n and ρ are comparable"
-    d, n_B, draws, rng = signal.public.d, signal.public.n, check_whole('draws', draws), np.random.default_rng(rng)
+    d, n_B, draws, rng = signal.public.d, signal.public.n, check_integer('draws', draws), np.random.default_rng(rng)
     if ensemble not in ('iid', 'isometric'): raise ValueError(f"ensemble must be 'iid' or 'isometric', got {ensemble!r}")
     T = rng.standard_normal((draws, d, max(1, n_B - d - 1)))/math.sqrt(n_B) # P = T T'
     Z = np.triu(rng.standard_normal((draws, d, d))); off = np.triu(Z, 1)*(1 if ensemble == 'iid' else math.sqrt(.5))

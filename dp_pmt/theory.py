@@ -14,8 +14,9 @@ import math
 import numpy as np
 from fastcore.basics import AttrDict
 
-from .preconditioning import as_matrix, radius_A, radius_y, spectral_bounds
-from .privacy import check_all, check_finite, check_fraction, check_positive, check_whole
+from .checks import as_matrix, check_all, check_finite, check_fraction, check_integer, check_positive
+from .preconditioning import radius_A, radius_y, spectral_bounds
+
 
 # %% ../nbs/30_theory.ipynb #944ae415
 def Gamma(
@@ -57,7 +58,7 @@ def moment_draws(
     rng=None,    # `None`, a seed or a `numpy.random.Generator`
 )->AttrDict:     # `S` (draws, d, d), `c` (draws, d) and `q` (draws,): means of aa', ay and y²
     "Second and cross moments of many Gaussian data sets, drawn without rows (nothing clipped)"
-    rng, n, draws = np.random.default_rng(rng), check_whole('n', n), check_whole('draws', draws)
+    rng, n, draws = np.random.default_rng(rng), check_integer('n', n), check_integer('draws', draws)
     beta, Psi, noise = (check_finite(k, x, 1e60) for k, x in (('beta', beta), ('Psi', Psi), ('noise', noise))); d = len(beta)
     T = np.tril(rng.standard_normal((draws, d, d)), -1)
     T[:, range(d), range(d)] = np.sqrt(rng.chisquare(n - np.arange(d), (draws, d)))
