@@ -13,41 +13,114 @@ from fastcore.basics import AttrDict
 
 from .algorithms import public_ols
 from .preconditioning import PublicMoment
-from .checks import check_all, check_fraction, check_integer, check_positive
+from .checks import check_all, check_choice, check_fraction, check_integer, check_positive
 from .privacy import gaussian_sigma
 from .theory import error_bound_direct, error_bound_pmt, first_order_error, sensitivities
 
 # %% ../nbs/31_planner.ipynb #182e1319
+def _adjusted(R2, n, d):
+    "R² without the optimism of a fit to n rows, but at least half of it"
+    unexplained = (1 - R2)*n/(n - d)
+    return max(R2/2, 1 - unexplained)
+
+# %% ../nbs/31_planner.ipynb #9b484c77
 def public_signal(
     B,   # Public rows (n_B, d), n_B > d
     y_B, # Public responses (n_B,)
-)->AttrDict: # `public`, whitened coefficients `b`, their norm `R`, and `noise`, the share of sd that is not explained
+)->AttrDict: # `public`, whitened coefficients `b`, norm `R`, unexplained share of the sd `noise`
     "What public rows say about the signal, with the public fit's optimism taken out"
     public = PublicMoment(B, y_B)
-    if public.n <= public.d: raise ValueError(f"need more public rows than columns, got n_B={public.n}, d={public.d}: there is no residual to learn the noise from")
-    b = np.linalg.solve(public.inv_sqrt, public_ols(B, y_B).beta)/public.sigma_yB
-    R2 = float(b @ b); adjusted = max(R2/2, 1 - (1 - R2)*public.n/(public.n - public.d))
-    return AttrDict(public=public, b=b*math.sqrt(adjusted/R2) if R2 > 0 else b, R=math.sqrt(adjusted), noise=math.sqrt(1 - min(adjusted, 1.)))
+    if public.n <= public.d:
+        need = f"need more public rows than columns, got n_B={public.n}, d={public.d}"
+        raise ValueError(f"{need}: there is no residual to learn the noise from")
+    fit = public_ols(B, y_B).beta
+    b = np.linalg.solve(public.inv_sqrt, fit)/public.sigma_yB
+    R2 = float(b @ b)
+    adjusted = _adjusted(R2, public.n, public.d)
+    if R2 > 0:
+        b = b*math.sqrt(adjusted/R2)
+    return AttrDict(
+        public=public,
+        b=b,
+        R=math.sqrt(adjusted),
+        noise=math.sqrt(1 - min(adjusted, 1.)),
+    )
+
+# %% ../nbs/31_planner.ipynb #23cd60ba
+def _apply(M, v):
+    "A batch of matrices times a batch of vectors"
+    return np.einsum('kij,kj->ki', M, v)
 
 # %% ../nbs/31_planner.ipynb #d9e19b2f
 def _worlds(signal, draws, rng, ensemble):
-    "Random parts of the prediction, drawn once so that predictions at several n and ρ are comparable"
-    d, n_B, draws, rng = signal.public.d, signal.public.n, check_integer('draws', draws), np.random.default_rng(rng)
-    if ensemble not in ('iid', 'isometric'): raise ValueError(f"ensemble must be 'iid' or 'isometric', got {ensemble!r}")
-    T = rng.standard_normal((draws, d, max(1, n_B - d - 1)))/math.sqrt(n_B) # P = T T'
-    Z = np.triu(rng.standard_normal((draws, d, d))); off = np.triu(Z, 1)*(1 if ensemble == 'iid' else math.sqrt(.5))
-    u = np.einsum('kij,kj->ki', T, rng.standard_normal((draws, T.shape[2])))
-    return AttrDict(P=T @ T.transpose(0, 2, 1), G=off + off.transpose(0, 2, 1) + Z*np.eye(d), g=rng.standard_normal((draws, d)), u=u)
+    "Random parts of the prediction, drawn once: plans at several n and ρ are comparable"
+    d = signal.public.d
+    n_B = signal.public.n
+    draws = check_integer('draws', draws)
+    rng = np.random.default_rng(rng)
+    if ensemble not in ('iid', 'isometric'):
+        raise ValueError(f"ensemble must be 'iid' or 'isometric', got {ensemble!r}")
+    freedom = max(1, n_B - d - 1)
+    T = rng.standard_normal((draws, d, freedom))/math.sqrt(n_B)
+    P = T @ T.transpose(0, 2, 1)
+    Z = np.triu(rng.standard_normal((draws, d, d)))
+    off = np.triu(Z, 1)
+    if ensemble == 'isometric':
+        off = off*math.sqrt(.5)
+    G = off + off.transpose(0, 2, 1) + Z*np.eye(d)
+    residuals = rng.standard_normal((draws, freedom))
+    u = _apply(T, residuals)
+    g = rng.standard_normal((draws, d))
+    return AttrDict(P=P, G=G, g=g, u=u)
 
+# %% ../nbs/31_planner.ipynb #9ba5ee3c
+def _back(signal, x):
+    "Lengths of whitened errors in the original coordinates"
+    original = signal.public.sigma_yB*x @ signal.public.inv_sqrt
+    return np.linalg.norm(original, axis=1)
+
+# %% ../nbs/31_planner.ipynb #03c4e185
 def _errors(signal, worlds, n_A, rho, eta, split):
-    "Distances to OLS over the worlds, and the norms of PG"
-    d, (s1, s2) = signal.public.d, sensitivities(n_A, signal.public.d, eta)
-    G, g = worlds.G*gaussian_sigma(s1, rho*split), worlds.g*gaussian_sigma(s2, rho*(1 - split))
-    b = signal.b + worlds.u*(signal.noise/math.sqrt(n_A))
-    v = np.einsum('kij,kj->ki', worlds.P, g - np.einsum('kij,kj->ki', G, b))
-    e = np.linalg.solve(np.eye(d) + worlds.P @ G, v[..., None])[..., 0]
-    back = lambda x: np.linalg.norm(signal.public.sigma_yB*x @ signal.public.inv_sqrt, axis=1)
-    return back(e), back(b - signal.b)
+    "Over the worlds: distances of the private fit to OLS, and of OLS to the truth"
+    d = signal.public.d
+    sens_1, sens_2 = sensitivities(n_A, d, eta)
+    G = worlds.G*gaussian_sigma(sens_1, rho*split)
+    g = worlds.g*gaussian_sigma(sens_2, rho*(1 - split))
+    sampling = worlds.u*(signal.noise/math.sqrt(n_A))
+    b = signal.b + sampling
+    v = _apply(worlds.P, g - _apply(G, b))
+    M = np.eye(d) + worlds.P @ G
+    e = np.linalg.solve(M, v[..., None])[..., 0]
+    return _back(signal, e), _back(signal, b - signal.b)
+
+# %% ../nbs/31_planner.ipynb #acdd7115
+def _trace(s, w):
+    "An unbiased Tr(Σ⁻¹) from public eigenvalues w, floored where n_B is too small for one"
+    freedom = max(s.public.n - s.public.d - 1, 1)
+    return float((1/w).sum())*freedom/s.public.n
+
+# %% ../nbs/31_planner.ipynb #26872819
+def _first_order(s, w, n_A, rho, eta, split, ensemble):
+    "`first_order_error` from public numbers"
+    d = s.public.d
+    sens_1, sens_2 = sensitivities(n_A, d, eta)
+    sigma_1 = sens_1/math.sqrt(2*rho*split)
+    sigma_2 = sens_2/math.sqrt(2*rho*(1 - split))
+    trace = s.public.sigma_yB**2*_trace(s, w)
+    return first_order_error(trace, s.R, d, sigma_1, sigma_2, ensemble)
+
+# %% ../nbs/31_planner.ipynb #5396df0d
+def _bounds(s, w, n_A, rho, eta, split):
+    "The paper's bound and ours, from public numbers"
+    n_B = s.public.n
+    d = s.public.d
+    rho_1 = rho*split
+    rho_2 = rho*(1 - split)
+    inverse = float(1/w[0])
+    beta_norm = float(np.linalg.norm(s.public.map_back(s.b)))
+    paper = error_bound_pmt(n_A, n_B, d, rho_1, eta, beta_norm, float(w[-1]), inverse)
+    ours = error_bound_direct(n_A, n_B, d, rho_1, rho_2, eta, s.public.sigma_yB, inverse, s.R)
+    return paper, ours
 
 # %% ../nbs/31_planner.ipynb #95332384
 def predict_error(
@@ -60,34 +133,60 @@ def predict_error(
     ensemble:str='iid',    # Matrix noise: `'iid'` or `'isometric'`
     draws:int=400,         # Simulated data sets
     rng=0,                 # `None`, a seed or a `numpy.random.Generator`
-)->AttrDict:               # `estimate`, `low`, `high`, `first_order`, `bound`, `bound_direct`, `ols`, `public_ols`, `R`
-    "Distance of `dp_pmtolse` to OLS that public data let one expect: its median, quartiles and bounds. No private row is touched"
-    n_A, rho, split = check_positive('n_A', n_A), check_positive('rho', rho), check_fraction('split', split)
-    s = public_signal(B, y_B); w, beta = np.linalg.eigvalsh(s.public.Sigma_B), s.public.map_back(s.b)
-    errors, sampling = _errors(s, _worlds(s, draws, rng, ensemble), n_A, rho, eta, split)
-    low, mid, high = (float(q) for q in np.quantile(errors, [.25, .5, .75]))
-    return AttrDict(estimate=mid, low=low, high=high, first_order=_first_order(s, w, n_A, rho, eta, split, ensemble), R=s.R,
-        bound=error_bound_pmt(n_A, s.public.n, s.public.d, rho*split, eta, float(np.linalg.norm(beta)), float(w[-1]), float(1/w[0])),
-        bound_direct=error_bound_direct(n_A, s.public.n, s.public.d, rho*split, rho*(1 - split), eta, s.public.sigma_yB, float(1/w[0]), s.R),
-        ols=float(np.median(sampling)), public_ols=s.public.sigma_yB*s.noise*math.sqrt(_trace(s, w)/s.public.n))
-
-# %% ../nbs/31_planner.ipynb #71bdba79
-def _trace(s, w): # an unbiased Tr(Σ⁻¹) from public eigenvalues, floored where n_B is too small for one
-    return float((1/w).sum())*max(s.public.n - s.public.d - 1, 1)/s.public.n
-
-def _first_order(s, w, n_A, rho, eta, split, ensemble):
-    s1, s2 = sensitivities(n_A, s.public.d, eta)
-    return first_order_error(s.public.sigma_yB**2*_trace(s, w), s.R, s.public.d, s1/math.sqrt(2*rho*split), s2/math.sqrt(2*rho*(1 - split)), ensemble)
+)->AttrDict:               # `estimate low high first_order bound bound_direct ols public_ols R`
+    "The distance of `dp_pmtolse` to OLS that public rows let one expect; touches no private row"
+    n_A = check_positive('n_A', n_A)
+    rho = check_positive('rho', rho)
+    split = check_fraction('split', split)
+    s = public_signal(B, y_B)
+    w = np.linalg.eigvalsh(s.public.Sigma_B)
+    worlds = _worlds(s, draws, rng, ensemble)
+    errors, sampling = _errors(s, worlds, n_A, rho, eta, split)
+    low, mid, high = np.quantile(errors, [.25, .5, .75]).tolist()
+    bound, bound_direct = _bounds(s, w, n_A, rho, eta, split)
+    spread = math.sqrt(_trace(s, w)/s.public.n)
+    return AttrDict(
+        estimate=mid,
+        low=low,
+        high=high,
+        first_order=_first_order(s, w, n_A, rho, eta, split, ensemble),
+        R=s.R,
+        bound=bound,
+        bound_direct=bound_direct,
+        ols=float(np.median(sampling)),
+        public_ols=s.public.sigma_yB*s.noise*spread,
+    )
 
 # %% ../nbs/31_planner.ipynb #c09e98c1
 def _smallest(f, lo, hi, target, what):
     "Smallest x on a log scale from which on f(x) ≤ target"
-    grid = np.geomspace(lo, hi, 49); ok = np.array([f(x) <= target for x in grid])
-    if not ok[-1]: raise ValueError(f"no {what} up to {hi:.3g} reaches an error of {target:.3g}: {f(hi):.3g} is left there")
-    if ok.all(): raise ValueError(f"{what}={lo:.3g} already reaches an error of {target:.3g}: ask for less")
-    i = np.flatnonzero(~ok)[-1]; a, b = grid[i], grid[i + 1]
-    while b/a > 1 + 1e-6: a, b = (a, math.sqrt(a*b)) if f(math.sqrt(a*b)) <= target else (math.sqrt(a*b), b)
+    grid = np.geomspace(lo, hi, 49)
+    reached = np.array([f(x) <= target for x in grid])
+    if not reached[-1]:
+        limit = f"no {what} up to {hi:.3g} reaches an error of {target:.3g}"
+        raise ValueError(f"{limit}: {f(hi):.3g} is left there")
+    if reached.all():
+        enough = f"{what}={lo:.3g} already reaches an error of {target:.3g}"
+        raise ValueError(f"{enough}: ask for less")
+    last = np.flatnonzero(~reached)[-1]
+    a, b = grid[last], grid[last + 1]
+    while b/a > 1 + 1e-6:
+        mid = math.sqrt(a*b)
+        if f(mid) <= target:
+            b = mid
+        else:
+            a = mid
     return float(b)
+
+# %% ../nbs/31_planner.ipynb #da82541a
+def _median_error(B, y_B, eta, split, ensemble, draws, rng):
+    "The predicted median as a function of n_A and ρ, and the number of columns"
+    signal = public_signal(B, y_B)
+    worlds = _worlds(signal, draws, rng, ensemble)
+    def median(n_A, rho):
+        errors, _ = _errors(signal, worlds, n_A, rho, eta, split)
+        return np.median(errors)
+    return median, signal.public.d
 
 # %% ../nbs/31_planner.ipynb #9c8cef9e
 def rho_for(
@@ -101,10 +200,13 @@ def rho_for(
     draws:int=400,         # Simulated data sets
     rng=0,                 # `None`, a seed or a `numpy.random.Generator`
 )->float:
-    "The zCDP budget with which `dp_pmtolse` should come as close to OLS as asked. No private row is touched"
-    check_positive('target_error', target_error); check_positive('n_A', n_A); check_fraction('split', split)
-    s = public_signal(B, y_B); worlds = _worlds(s, draws, rng, ensemble)
-    return _smallest(lambda rho: np.median(_errors(s, worlds, n_A, rho, eta, split)[0]), 1e-4, 1e6, target_error, 'rho')
+    "The zCDP budget with which `dp_pmtolse` should come this close to OLS; touches no private row"
+    check_positive('target_error', target_error)
+    check_positive('n_A', n_A)
+    check_fraction('split', split)
+    median, _ = _median_error(B, y_B, eta, split, ensemble, draws, rng)
+    def error(rho): return median(n_A, rho)
+    return _smallest(error, 1e-4, 1e6, target_error, 'rho')
 
 # %% ../nbs/31_planner.ipynb #e2d83792
 def n_for(
@@ -118,10 +220,13 @@ def n_for(
     draws:int=400,         # Simulated data sets
     rng=0,                 # `None`, a seed or a `numpy.random.Generator`
 )->int:
-    "The number of private rows with which `dp_pmtolse` should come as close to OLS as asked. No private row is touched"
-    check_positive('target_error', target_error); check_positive('rho', rho); check_fraction('split', split)
-    s = public_signal(B, y_B); worlds = _worlds(s, draws, rng, ensemble)
-    return math.ceil(_smallest(lambda n: np.median(_errors(s, worlds, n, rho, eta, split)[0]), 10*s.public.d, 1e12, target_error, 'n_A'))
+    "The number of private rows with which `dp_pmtolse` should come this close to OLS; touches none"
+    check_positive('target_error', target_error)
+    check_positive('rho', rho)
+    check_fraction('split', split)
+    median, d = _median_error(B, y_B, eta, split, ensemble, draws, rng)
+    def error(n): return median(n, rho)
+    return math.ceil(_smallest(error, 10*d, 1e12, target_error, 'n_A'))
 
 # %% ../nbs/31_planner.ipynb #6fb8563f
 def optimal_split(
@@ -130,7 +235,9 @@ def optimal_split(
     ensemble:str='iid', # Matrix noise: `'iid'` or `'isometric'`
 )->float:               # Share of ρ for the second moment
     "The split of the budget that minimises the first-order error of `dp_pmtolse` (ours)"
-    if ensemble not in ('iid', 'isometric'): raise ValueError(f"ensemble must be 'iid' or 'isometric', got {ensemble!r}")
+    if ensemble not in ('iid', 'isometric'):
+        raise ValueError(f"ensemble must be 'iid' or 'isometric', got {ensemble!r}")
     d, R = check_all(d=d, R=R)
-    r = R*math.sqrt(d if ensemble == 'iid' else (d + 1)/2)
+    k = d if ensemble == 'iid' else (d + 1)/2
+    r = R*math.sqrt(k)
     return r/(1 + r)

@@ -309,7 +309,6 @@ norms = dict(beta_norm=positive, Sigma_norm=positive, Sigma_B_inv_norm=positive)
 case(th.Gamma, n_A=count(), eta=eta)
 case(th.delta_A, bound, **ns, C=positive)
 case(th.Lambda, bound, Sigma_A=st.one_of(square(), rows()), n_A=count(), eta=eta)
-case(th.moment_draws, n=count(10, 50), also=st.integers(1, 3).flatmap(lambda d: st.tuples(square(d), rows(1, sizes=(d,)))).map(lambda t: dict(Psi=t[0], beta=t[1])), noise=positive, draws=count(1, 3), rng=seeds())
 case(th.clip_bound, bound, **ns, trace=number(None, 1., 5.), C=positive)
 case(th.sensitivities, bound, **ns)
 case(th.noise_bounds, bound, **ns, rho_1=rho, rho_2=rho, C1=positive, C2=positive)
@@ -558,7 +557,6 @@ BROKE = { # what broke something on the way here, and what it did: function, arg
     'OverflowError in the privacy line': (lambda rho: al.Fit(np.ones(2), rho, 'x').privacy(), dict(rho=HUGE)),
     'NaN coefficients in a Fit': (lambda beta: al.Fit(beta, 1., 'x'), dict(beta=np.array([1., math.nan]))),
     'NaN moments from NaN coefficients': (al.gaussian_moments, dict(n=50, Psi=np.eye(2), beta=[1., math.nan], noise=1.)),
-    'NaN draws from NaN coefficients': (th.moment_draws, dict(n=50, Psi=np.eye(2), beta=[1., math.nan], noise=1., draws=2)),
     'unknown ensemble taken for isometric': (th.first_order_error, dict(trace=1., b_norm=1., d=3, sigma1=1., sigma2=1., ensemble='IID')),
     'order 1 divided by 0': (th.renyi_scales, dict(alpha=1, s=.3, t=.3)),
     'underflow divided by 0': (th.bound_factors, dict(n_A=100, n_B=1, d=3, rho_1=1., eta=.1, beta_norm=1., Sigma_norm=1., Sigma_B_inv_norm=1., C=1e150)),
