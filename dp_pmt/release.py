@@ -166,9 +166,10 @@ def release(
     weight:float=None,    # Weight of the response in a joint row, public; None: `joint_weight(d)`
     n:int=None,           # Number of rows, for a stream that knows it
     nonfinite:str='zero', # Private rows that are not finite: count them as zeros, or `'error'`
+    budget:Budget=None,   # A ledger to charge, refused before a row is read if `rho` doesn't fit
 )->Release:
     "`rho`-zCDP under replace-one, in integers up to and including the noise; no seed can be given"
-    run = Run(A, y, rho, public=(B, y_B), intercept=intercept, safe=True, nonfinite=nonfinite, n=n)
+    run = Run(A, y, rho, public=(B, y_B), intercept=intercept, safe=True, nonfinite=nonfinite, n=n, budget=budget)
     public = PublicMoment(run.public, intercept=intercept)
     if not well_conditioned(public): raise ValueError("public columns are nearly collinear: drop some, or rescale columns of very different size")
     w = _moderate('weight', joint_weight(public.d) if weight is None else weight)
