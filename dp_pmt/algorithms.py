@@ -8,6 +8,7 @@ __all__ = ['STYLES', 'ols', 'public_ols', 'dp_pmtolse', 'dp_olse', 'private_radi
 
 # %% ../nbs/24_algorithms.ipynb #1c075d1a
 import math
+from dataclasses import replace
 
 import numpy as np
 from scipy.stats import wishart
@@ -17,7 +18,7 @@ from .checks import check_fraction, check_integer, check_positive, check_rng, wa
 from .crossing import Pass, Run
 from .preconditioning import Coordinates, Moments, PublicMoment, public_rows
 from .preconditioning import radius_A, radius_y
-from .privacy import ENSEMBLES
+from .privacy import ENSEMBLES, Budget
 from .queries import BINS_PER_OCTAVE, RANGE, ClippedGradients, CrossMoment
 from .queries import FineSizes, SecondMoment
 from .release import release_moments
@@ -28,12 +29,24 @@ from .rows import Rows, as_rows
 def ols(
     A,      # Rows (n, d), or an iterable of pairs (A_i, y_i) if `y` is None
     y=None, # Responses (n,)
+    *, intercept:bool=False, # Fit an intercept too?
+    safe:bool=False,         # Refused: there is no noise
+    nonfinite:str='error',   # Rows that are not finite: `'error'`, or `'zero'` to count them as zeros
+    budget:Budget=None,      # Refused: no ledger covers what is not private
 )->Fit:
     "Ordinary least squares; where columns are collinear, least-norm in columns of equal size. NOT private"
+    _refuse_noise('ols adds no noise, so it is not private', safe, budget)
     rows = as_rows(A, y)
-    beta = _least_squares(Moments.of(rows))
+    at = Coordinates(center=np.zeros(1)) if intercept else Coordinates() # a column of ones
+    beta = _least_squares(Moments.of(rows, None, at, nonfinite=nonfinite))
+    beta, constant = (beta[:-1], float(beta[-1])) if intercept else (beta, None)
     why = "no noise was added: any regression package has its standard errors"
-    return Fit(beta, math.inf, 'OLS', names=rows.names, private=False, cov=why)
+    return Fit(beta, math.inf, 'OLS', names=rows.names, intercept=constant, private=False, cov=why)
+
+def _refuse_noise(why, safe, budget):
+    "Raise if an option was given that only makes sense with noise"
+    if safe: raise ValueError(f"{why}: leave safe= out")
+    if budget is not None: raise ValueError(f"{why}: leave budget= out")
 
 def _least_squares(m):
     "The solution of the normal equations in columns of equal size, or the products lose small columns"
@@ -45,12 +58,19 @@ def _least_squares(m):
 def public_ols(
     B,   # Public rows (n_B, d)
     y_B, # Public responses (n_B,)
+    *, intercept:bool=False, # Fit an intercept too?
+    safe:bool=False,         # Refused: there is nothing to protect
+    nonfinite:str='error',   # Refused but for `'error'`: public rows can be cleaned beforehand
+    budget:Budget=None,      # Refused: nothing is spent
 )->Fit:
     "Ordinary least squares on the public rows: no private row is touched"
+    _refuse_noise('public_ols uses no private rows, so there is nothing to protect or to spend', safe, budget)
+    if check_choice('nonfinite', nonfinite, 'error', 'zero') == 'zero':
+        raise ValueError("public rows must be finite: nobody needs protection, so drop those that are not")
     public = public_rows(B, y_B)
-    beta = _least_squares(Moments.of(public.B, public.y))
+    fit = ols(public.B, public.y, intercept=intercept)
     why = "no private rows were used: any regression package has its standard errors"
-    return Fit(beta, 0., 'public OLS', names=public.names, cov=why)
+    return replace(fit, rho=0., method='public OLS', names=public.names, private=True, cov=why)
 
 # %% ../nbs/24_algorithms.ipynb #8a76c503
 def dp_pmtolse(
@@ -67,10 +87,12 @@ def dp_pmtolse(
     split:float=.5,        # Share of `rho` for the second moment, 0 < split < 1
     n:int=None,            # Number of rows, for a stream that knows it
     nonfinite:str=None,    # Rows that are not finite: `'error'` or `'zero'`; None: `'zero'` if `safe`
+    budget:Budget=None,    # A ledger to charge, refused before a row is read if `rho` doesn't fit
 )->Fit:
     "The paper's Algorithm 1, `rho`-zCDP under replace-one (Theorem 1)"
     check_choice('ensemble', ensemble, *ENSEMBLES)
-    run = Run(A, y, rho, rng, (B, y_B), intercept=intercept, safe=safe, nonfinite=nonfinite, n=n)
+    run = Run(A, y, rho, rng, (B, y_B), intercept=intercept, safe=safe, nonfinite=nonfinite,
+              n=n, budget=budget)
     public = PublicMoment(run.public, intercept=intercept)
     r_A, r_y = radius_A(run.n, public.d, eta), radius_y(run.n, eta)
     rel = release_moments(run, public, r_A, r_y, split, ensemble, paper=True)
@@ -96,10 +118,12 @@ def dp_olse(
     response_radius:str='paper', # `'paper'`: √(σ²+log); `'scaled'`: σ√(1+log)
     split:float=.5,              # Share of `rho` for the second moment
     nonfinite:str='error',       # Private rows that are not finite: `'error'` or `'zero'`
+    budget:Budget=None,          # Refused: no ledger covers what is not private
 )->Fit:
     "The paper's Algorithm 2 to the letter. NOT private: its radii are private moments without noise"
     if intercept: raise ValueError(f"DP-OLSE is the paper's Algorithm 2, which has no intercept: {_INSTEAD}")
     if safe: raise ValueError(f"DP-OLSE is not private whatever its noise: its radii are private moments: {_INSTEAD}")
+    if budget is not None: raise ValueError(f"DP-OLSE is not private: no budget covers what it reveals: {_INSTEAD}")
     check_choice('response_radius', response_radius, 'paper', 'scaled')
     check_choice('ensemble', ensemble, *ENSEMBLES)
     eta = check_fraction('eta', eta)
@@ -136,13 +160,15 @@ def dp_ssp(
     r_A:float=None,        # Known bound on row norms; None: learnt for a twentieth of `rho`
     r_y:float=None,        # Known bound on |y|; None: learnt for a twentieth of `rho`
     split:float=.5,        # Share of the rest for the second moment, 0 < split < 1
-    nonfinite:str=None,    # Private rows that are not finite: `'error'` or `'zero'`; None: `'zero'` if `safe`
+    nonfinite:str=None,    # Rows that are not finite: `'error'` or `'zero'`; None: `'zero'` if `safe`
+    budget:Budget=None,    # A ledger to charge, refused before a row is read if `rho` doesn't fit
 )->Fit:
     "Sufficient statistics perturbation without public rows, `rho`-zCDP under replace-one: the baseline, repaired"
     radii = dict(r_A=r_A, r_y=r_y)
     for name, r in radii.items():
         if r is not None: radii[name] = check_positive(name, r)
-    run = Run(A, y, rho, rng, intercept=intercept, safe=safe, nonfinite=nonfinite, passes=2)
+    run = Run(A, y, rho, rng, intercept=intercept, safe=safe, nonfinite=nonfinite, passes=2,
+              budget=budget)
     at = Coordinates(center=np.zeros(1)) if intercept else Coordinates() # ones, nothing centred
     _learn_radii(run, at, radii, run.budget.rho/20)
     rel = release_moments(run, at, radii['r_A'], radii['r_y'], split, 'isometric')
@@ -173,13 +199,14 @@ def dope_gd(
     clip_quantile:float=.9, # Which quantile of the public gradients' distances, if `clip` is None
     start='public',         # `'public'`: the public fit; `'zero'`; or an array (d,), the intercept last
     nonfinite:str=None,     # Rows that are not finite: `'error'` or `'zero'`; None: `'zero'` if `safe`
+    budget:Budget=None,     # A ledger to charge, refused before a row is read if `rho` doesn't fit
 )->Fit:
     "Full-batch DOPE-GD, `rho`-zCDP under replace-one; the iterates are in `path`"
     steps = check_integer('steps', steps)
     quantile = check_fraction('clip_quantile', clip_quantile)
     lr, clip = (x if x is None else check_positive(name, x) for name, x in (('lr', lr), ('clip', clip)))
     run = Run(A, y, rho, rng, (B, y_B), intercept=intercept, safe=safe, nonfinite=nonfinite,
-              passes=steps, warn_intercept=False)
+              passes=steps, warn_intercept=False, budget=budget)
     public = PublicMoment(run.public, intercept=intercept)
     B, y_B = _centred(run.public, public)
     lr = lr or 1/np.linalg.eigvalsh(public.Sigma_B)[-1]
