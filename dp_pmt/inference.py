@@ -96,8 +96,9 @@ def variance_ratios(
 )->tuple:     # Ratios (p,), and the typical noise sd that is left in them
     "Sampling variance of each coefficient, over that with equal variances"
     observed, expected = np.reshape(sums, (2, -1))
-    expected = np.maximum(expected, 3*sd)
-    ratio = observed/expected
+    seen = expected > 5*sd # else the ratio is noise over noise
+    expected = np.where(seen, expected, math.inf)
+    ratio = np.where(seen, observed/expected, 1.)
     noise = sd*np.sqrt(1 + np.clip(ratio, 0, 4)**2)/expected
     spread = max(0., float(np.mean((ratio - 1)**2 - noise**2)))
     trust = spread/(spread + noise**2) if spread else np.zeros(len(ratio))
