@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .queries import GRID, Histogram, Query
+from .queries import COUNT, Histogram, Query
 
 # %% ../nbs/22a_inference.ipynb #b51a9cc6
 _EDGES = 2.**(np.arange(-60, 61)/4) # of |r|, in units of the coordinates: 2^-15 to 2^15
@@ -20,7 +20,7 @@ _SQUARES = np.r_[_EDGES[0]**2/3, _EDGES3/np.diff(_EDGES), _EDGES[-1]**2] # mean 
 
 class ResidualSizes(Histogram):
     "Counts of the residuals' absolute values, four bins an octave; rows of zeros are in no bin"
-    def integers(self, seen):
+    def counts(self, seen):
         r = np.abs(seen.r[seen.q2 > 0])
         return np.bincount(np.searchsorted(_EDGES, r, side='right'), minlength=len(_SQUARES))
 
@@ -62,14 +62,14 @@ class Influences(Query):
     scale:float      # Residual sd > 0, in units of the coordinates
     curve:np.ndarray # From `clip_curve`
     T:float          # Clip > 0
-    steps = GRID
+    steps = COUNT
 
     def __post_init__(self):
         bound = _moved(len(self.at.V))
         self.bounds = {'replace': bound, 'add/remove': bound}
 
     def unit(self, p): return self.T
-    def step(self, p): return self.T/GRID
+    def step(self, p): return self.T/COUNT
 
     def _parts(self, seen):
         "One column a row: observed above expected, entries from 0 to T"
@@ -82,8 +82,8 @@ class Influences(Query):
     def floats(self, seen): return self._parts(seen).sum(axis=1)
 
     def integers(self, seen):
-        parts = np.floor(self._parts(seen)*(GRID/self.T))
-        return parts.sum(axis=1).astype(np.int64)
+        parts = np.floor(self._parts(seen)*(COUNT/self.T)*(1 - 1e-12))
+        return parts.astype(np.int64).sum(axis=1)
 
 def _moved(p):
     "How far one row moves both sums, in units of the clip"
