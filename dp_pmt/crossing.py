@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.stats import f as f_law
 
-from .checks import PrivacyLeakWarning, check_choice, warn
+from .checks import PrivacyLeakWarning, check_choice, shown, warn
 from .noise import make_noise
 from .preconditioning import INTERCEPT, public_rows, view
 from .privacy import Budget
@@ -37,6 +37,13 @@ class Pass:
         return [(q.integers if self.integers else q.floats)(seen[id(q.at)]) for q in self.queries]
 
 # %% ../nbs/22_crossing.ipynb #7f307752
+def _ledgers(own, given):
+    "The ledgers that pay: the user's first, where there is one, if it can pay all of this run"
+    if given is None: return [own]
+    if not isinstance(given, Budget): raise ValueError(f"budget must be a Budget or None, got {shown(given)}")
+    given.check([('this fit', own.rho)])
+    return [given, own]
+
 class Answer(NamedTuple):
     "A noisy sum"
     value:np.ndarray # In the units of the query
@@ -54,10 +61,12 @@ class Run:
         safe:bool=False,        # Integers and discrete noise, for publication?
         nonfinite:str=None,     # `'error'`, or `'zero'` to count rows that are not finite as zeros; None: `'zero'` if `safe`
         n:int=None,             # Number of rows, for a stream that knows it
+        budget:Budget=None,     # A ledger of the user's, charged for what the run spends
         passes:int=1,           # How often the rows are read: 1, or more
         warn_intercept:bool=True, # Warn if the public rows ask for an intercept that was not asked for?
     ):
         self.intercept, self.budget = bool(intercept), Budget(rho)
+        self.ledgers = _ledgers(self.budget, budget)
         nonfinite = nonfinite or ('zero' if safe else 'error')
         self.refuse = check_choice('nonfinite', nonfinite, 'error', 'zero') == 'error'
         self.noise = make_noise(rng, safe)
@@ -88,13 +97,13 @@ class Run:
     )->list:        # An `Answer` each
         "The crossing: one pass over the private rows, the cost written into the ledger, noise added to the sums"
         costs = [(what, rho) for _, rho, what in questions]
-        self.budget.check(costs)
+        for ledger in self.ledgers: ledger.check(costs)
         integers = self.noise.integers
         if integers: check_sums(self.n)
         ready = [self.noise.ready(q.sensitivity(integers), rho) for q, rho, _ in questions]
         totals = self.rows.sum(Pass(tuple(q for q, _, _ in questions), integers, self.refuse))
         self.refuse = False # what is refused is refused in the first pass
-        self.budget.spend_all(costs)
+        for ledger in self.ledgers: ledger.spend_all(costs)
         return [self._noisy(q, total, prepared) for (q, _, _), total, prepared in zip(questions, totals, ready)]
 
     def check_ready(self,

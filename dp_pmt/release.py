@@ -166,9 +166,10 @@ def release(
     weight:float=None,    # Weight of the response in a joint row, public; None: `joint_weight(d)`
     n:int=None,           # Number of rows, for a stream that knows it
     nonfinite:str='zero', # Private rows that are not finite: count them as zeros, or `'error'`
+    budget:Budget=None,   # A ledger to charge, refused before a row is read if `rho` doesn't fit
 )->Release:
     "`rho`-zCDP under replace-one, in integers up to and including the noise; no seed can be given"
-    run = Run(A, y, rho, public=(B, y_B), intercept=intercept, safe=True, nonfinite=nonfinite, n=n)
+    run = Run(A, y, rho, public=(B, y_B), intercept=intercept, safe=True, nonfinite=nonfinite, n=n, budget=budget)
     public = PublicMoment(run.public, intercept=intercept)
     if not well_conditioned(public): raise ValueError("public columns are nearly collinear: drop some, or rescale columns of very different size")
     w = _moderate('weight', joint_weight(public.d) if weight is None else weight)
@@ -405,7 +406,7 @@ def _joint_rules(rel):
     "Rules for a joint release"
     whole = all(x is not None for x in (rel.yy, rel.sigma3, rel.radius, rel.weight, rel.public))
     yield whole, "yy, its noise sd, radius and weight come together, with a joint release and its public coordinates"
-    yield rel.noise == 'discrete gaussian' and 'opendp' in rel.versions, "discrete noise comes from a joint release by OpenDP"
+    yield rel.noise != 'gaussian' and 'opendp' in rel.versions, "discrete noise comes from a joint release by OpenDP"
     w2, p = rel.weight**2, len(rel.cross) + 1
     one = near(rel.sigma2**2, rel.sigma1*rel.sigma3/2) and near(rel.sigma1, w2*rel.sigma3) and near(rel.sigma1, *_asked(rel))
     yield rel.ensemble == 'isometric' and one, "the noise of a joint release must be that of one matrix"
