@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['Pass', 'Answer', 'Run']
 
-# %% ../nbs/22_crossing.ipynb #5dc57135
+# %% ../nbs/22_crossing.ipynb #944493e4
 import math
 import os
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ from .queries import Query, check_sums
 from .results import AdviceWarning, Fit
 from .rows import as_rows, check_header, check_names
 
-# %% ../nbs/22_crossing.ipynb #a4cf6765
+# %% ../nbs/22_crossing.ipynb #3e7dee2e
 @dataclass
 class Pass:
     "What a block of rows adds to each of several queries"
@@ -40,7 +40,7 @@ class Pass:
         "What the query adds up"
         return query.integers if self.integers else query.floats
 
-# %% ../nbs/22_crossing.ipynb #65557978
+# %% ../nbs/22_crossing.ipynb #d830ef11
 def _ledgers(own, given):
     "The ledgers that pay: the user's first, where there is one, if it can pay all of this run"
     if given is None: return [own]
@@ -54,7 +54,7 @@ class Answer(NamedTuple):
     value:np.ndarray # In the units of the query
     sd:float         # Noise sd of an entry (of a diagonal one, in a symmetric part), likewise
 
-# %% ../nbs/22_crossing.ipynb #20d74a2b
+# %% ../nbs/22_crossing.ipynb #2534e227
 class Run:
     "One run of an estimator: rows, names, budget and noise, checked once; `ask` is the crossing"
     def __init__(self,
@@ -148,7 +148,7 @@ class Run:
             rho=self.budget.spent, budget=self.budget, noise=self.noise.kind)
         return Fit(**{**known, **more})
 
-# %% ../nbs/22_crossing.ipynb #fdd18862
+# %% ../nbs/22_crossing.ipynb #c5215abf
 def _warn_overlap(A, B, files=(), public_files=()):
     "Warn if `B` is cut out of `A`, or its file is one of `A`'s; looks at addresses and paths only"
     arrays = isinstance(A, np.ndarray) and isinstance(B, np.ndarray)
@@ -157,7 +157,7 @@ def _warn_overlap(A, B, files=(), public_files=()):
     warn("the public rows are cut out of the private rows: rho-zCDP doesn't hold for them."
          " Leave them out of the private rows", PrivacyLeakWarning)
 
-# %% ../nbs/22_crossing.ipynb #db393499
+# %% ../nbs/22_crossing.ipynb #bd58eaa7
 def _left_over(B, y):
     "What the columns leave of the responses, and of a column of ones, in columns of equal size"
     size = np.sqrt((B*B).mean(0))

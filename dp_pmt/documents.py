@@ -6,7 +6,7 @@
 __all__ = ['schema', 'meets', 'seal', 'bad_form', 'unseal', 'as_array', 'near', 'agree', 'check_claim', 'budget_to',
            'budget_from', 'versions', 'hand_over']
 
-# %% ../nbs/20b_documents.ipynb #c852c90d
+# %% ../nbs/20b_documents.ipynb #3ae00713
 import hashlib
 import hmac
 import json
@@ -23,7 +23,7 @@ from . import __version__
 from .checks import label
 from .privacy import Budget
 
-# %% ../nbs/20b_documents.ipynb #ad7396da
+# %% ../nbs/20b_documents.ipynb #a2057044
 @cache
 def schema(
     kind:str, # `'fit'` or `'release'`
@@ -32,7 +32,7 @@ def schema(
     path = files('dp_pmt')/'data'/f'{kind}.schema.json'
     return json.loads(path.read_text(encoding='utf-8'))
 
-# %% ../nbs/20b_documents.ipynb #d86e5529
+# %% ../nbs/20b_documents.ipynb #1435a104
 _PYTHON = dict(object=dict, array=list, string=str, boolean=bool, integer=int, null=type(None))
 
 def _is_type(x, name):
@@ -40,7 +40,7 @@ def _is_type(x, name):
     if name == 'number': return type(x) in (int, float)
     return type(x) is _PYTHON[name]
 
-# %% ../nbs/20b_documents.ipynb #93db3306
+# %% ../nbs/20b_documents.ipynb #42d23d8a
 def _unique(x):
     "Are all items different?"
     return len({json.dumps(v) for v in x}) == len(x)
@@ -58,7 +58,7 @@ _LISTS = { # likewise, for lists
 }
 _SILENT = ('$schema', '$id', '$defs', 'title', 'description') # words that ask for nothing
 
-# %% ../nbs/20b_documents.ipynb #31e10dc0
+# %% ../nbs/20b_documents.ipynb #77a88de6
 def meets(
     x,         # What `json.loads` gave
     rule:dict, # A schema, or a part of one
@@ -80,7 +80,7 @@ def _meets_word(x, word, v, rule, defs):
     if type(x) is list: return _meets_list(x, word, v, defs)
     return True
 
-# %% ../nbs/20b_documents.ipynb #fead114e
+# %% ../nbs/20b_documents.ipynb #e3d3d9a0
 def _meets_list(x, word, v, defs):
     "Does a list meet one word of a rule?"
     if word in _LISTS: return _LISTS[word](x, v)
@@ -98,7 +98,7 @@ def _meets_object(x, word, v, rule, defs):
         return not others if v is False else all(meets(o, v, defs) for o in others)
     return True
 
-# %% ../nbs/20b_documents.ipynb #590379ad
+# %% ../nbs/20b_documents.ipynb #a99e6376
 def _canonical(content):
     "The bytes that are summed up and signed: sorted, as Python writes them"
     return json.dumps(content, sort_keys=True, allow_nan=False).encode()
@@ -114,7 +114,7 @@ def _signature(content, key):
         raise ValueError("key must be text or bytes, at least 16 of them")
     return hmac.new(key, _canonical(content), 'sha256').hexdigest()
 
-# %% ../nbs/20b_documents.ipynb #88f48d20
+# %% ../nbs/20b_documents.ipynb #de45b5aa
 def seal(
     content:dict, # Plain numbers and text
     key=None,     # The publisher's key, text or bytes, to sign it; or None
@@ -124,7 +124,7 @@ def seal(
     if key is not None: proof['signature'] = _signature(content, key)
     return json.dumps({**content, **proof}, indent=1, allow_nan=False)
 
-# %% ../nbs/20b_documents.ipynb #fb7825dc
+# %% ../nbs/20b_documents.ipynb #206f5a42
 def _text_of(source, kind):
     "The text itself, or that of the file"
     if isinstance(source, str) and source.lstrip('\ufeff \t\r\n').startswith('{'):
@@ -147,7 +147,7 @@ def _no_twins(pairs):
     if len(dict(pairs)) < len(pairs): raise ValueError("an entry stands twice")
     return dict(pairs)
 
-# %% ../nbs/20b_documents.ipynb #3bf2f747
+# %% ../nbs/20b_documents.ipynb #85b21557
 def _check_form(c, kind):
     "Raise if the entries don't have the published form"
     form = schema(kind)
@@ -169,7 +169,7 @@ def bad_form(
     "The error for entries of the wrong form"
     return ValueError(f"not a {kind}: these entries have the wrong type, shape or range: {entries}")
 
-# %% ../nbs/20b_documents.ipynb #41ef3514
+# %% ../nbs/20b_documents.ipynb #7315a5d6
 def unseal(
     source,   # Text from `seal`, or the path of a file with it
     kind:str, # `'fit'` or `'release'`
@@ -191,7 +191,7 @@ def _check_signature(c, signature, key, kind):
     if not hmac.compare_digest(signature, expected):
         raise ValueError(f"the {kind} was not signed with this key, or changed since")
 
-# %% ../nbs/20b_documents.ipynb #81475882
+# %% ../nbs/20b_documents.ipynb #b391e164
 def as_array(
     c:dict,   # Entries of a file
     name:str, # Which one
@@ -204,7 +204,7 @@ def as_array(
     if x.shape != shape: raise bad_form(kind, [name])
     return x
 
-# %% ../nbs/20b_documents.ipynb #dfb3ad2a
+# %% ../nbs/20b_documents.ipynb #b8baafc0
 def near(
     a:float, # A number
     b:float, # Another
@@ -219,7 +219,7 @@ def agree(
     "Raise if a file contradicts itself"
     if not ok: raise ValueError(f"this file contradicts itself: {rule}")
 
-# %% ../nbs/20b_documents.ipynb #8964f14e
+# %% ../nbs/20b_documents.ipynb #a4e83471
 def check_claim(
     made,   # The `Fit` or `Release` as read
     c:dict, # The file's entries
@@ -233,7 +233,7 @@ def check_claim(
     agree(near(c['eps'], made.eps(delta)), "eps must be what rho means at delta")
     agree(c['statement'] == made.statement(delta), "the statement must be that of its numbers")
 
-# %% ../nbs/20b_documents.ipynb #318f1d75
+# %% ../nbs/20b_documents.ipynb #7b3f00a8
 def budget_to(
     budget:Budget, # A ledger, or None
 )->dict:
@@ -249,7 +249,7 @@ def budget_from(
     budget.ledger = [tuple(e) for e in entry['ledger']]
     return budget
 
-# %% ../nbs/20b_documents.ipynb #ae7c60e0
+# %% ../nbs/20b_documents.ipynb #5c0e6311
 def versions(
     **more, # Others to record
 )->dict:

@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['Release', 'release_moments', 'joint_weight', 'release', 'solve_symmetric', 'combine']
 
-# %% ../nbs/23_release.ipynb #2b87a8c9
+# %% ../nbs/23_release.ipynb #9f739b26
 import hashlib
 import math
 from dataclasses import dataclass, field, replace
@@ -20,12 +20,12 @@ from .documents import agree, as_array, budget_from, budget_to, check_claim, han
 from .documents import near, unseal, versions
 from .noise import eps_of
 from .preconditioning import INTERCEPT, PublicMoment, radius_A
-from .privacy import ENSEMBLES, Budget, gaussian_sigma
-from .queries import CrossMoment, GramMatrix, SecondMoment
+from .privacy import ENSEMBLES, FINE_SD, FINE_TOTAL, Budget, gaussian_sigma
+from .queries import GRID, CrossMoment, GramMatrix, SecondMoment
 from .results import Fit, guarantee
 from .rows import check_header
 
-# %% ../nbs/23_release.ipynb #ef9106de
+# %% ../nbs/23_release.ipynb #3852f23a
 @dataclass(eq=False, repr=False)
 class Release:
     "Noisy moments (means over `n` rows); what is computed from them costs nothing more"
@@ -117,7 +117,7 @@ class Release:
                      f" {self.noise} noise")
         return f"Release of {', '.join(names)} from {self.n:,} rows: {claim}"
 
-# %% ../nbs/23_release.ipynb #c7e3469a
+# %% ../nbs/23_release.ipynb #0a59633e
 def release_moments(
     run:Run,            # An estimator's run
     at,                 # Coordinates of the sums
@@ -139,14 +139,14 @@ def release_moments(
         sens=tuple(q.sensitivity()*q.unit(len(c)) for q in (second, cross)), names=run.columns,
         public=at if isinstance(at, PublicMoment) else None, private=private)
 
-# %% ../nbs/23_release.ipynb #b807da17
+# %% ../nbs/23_release.ipynb #8c7feeb5
 def joint_weight(
     d:int, # Number of columns ≥ 1
 )->float:
     "The weight of the response that makes the coefficients' noise smallest"
     return math.sqrt((math.sqrt(1 + 8*d) - 1)/4)
 
-# %% ../nbs/23_release.ipynb #12be96bc
+# %% ../nbs/23_release.ipynb #91440ecd
 def _well_conditioned(public):
     "Is `inv_sqrt` the inverse root of `Sigma_B`, to six digits?"
     root = public.inv_sqrt
@@ -164,7 +164,7 @@ def _moderate(name, x):
     raise ValueError(f"{name} must lie between 1e-6 and 1e6:"
                      " the mean square of a whitened row is its number of columns")
 
-# %% ../nbs/23_release.ipynb #a2240907
+# %% ../nbs/23_release.ipynb #096e5e44
 def release(
     A,                    # Private rows (n, d); or, if `y` is None, an iterable of pairs (A_i, y_i); or files and tables
     y,                    # Private responses (n,), the name of their column, or None
@@ -201,7 +201,7 @@ def _from_joint(run, query, answer):
         sens=(query.sensitivity(integers=True)*query.step(len(J)),),
         versions=versions(opendp=version('opendp')))
 
-# %% ../nbs/23_release.ipynb #148180c0
+# %% ../nbs/23_release.ipynb #16d64706
 def solve_symmetric(
     S, # Symmetric (d, d), perhaps indefinite or singular after noise
     b, # (d,)
@@ -221,7 +221,7 @@ def _equations(rel):
     Q, T = np.linalg.qr(M if rel.columns is None else M[:, rel.columns])
     return Q, T, Q.T @ rel.Sigma @ Q, Q.T @ rel.cross
 
-# %% ../nbs/23_release.ipynb #399e2078
+# %% ../nbs/23_release.ipynb #741f64fd
 def _ridge(rel, lam):
     "Minimises the mean of `(y - x'γ)²` plus `λ|γ|²`, in the original units, the intercept not shrunk"
     if rel.columns is None and not lam: return _plain(rel)
@@ -237,7 +237,7 @@ def _plain(rel):
     beta = solve_symmetric(rel.Sigma, rel.cross)
     return beta if rel.public is None else rel.public.map_back(beta)
 
-# %% ../nbs/23_release.ipynb #2cbdf6fe
+# %% ../nbs/23_release.ipynb #e5da7cd7
 def _subset(rel, columns):
     "The same moments, for the fit on some of the columns; an intercept stays"
     if isinstance(columns, (str, Real)): columns = [columns]
@@ -253,7 +253,7 @@ def _is_position(j, k):
     "Is it an integer from 0 to k - 1?"
     return isinstance(j, (int, np.integer)) and not isinstance(j, bool) and 0 <= j < k
 
-# %% ../nbs/23_release.ipynb #1e71e2cb
+# %% ../nbs/23_release.ipynb #3443a172
 def _fit(rel, lam, residual_sd):
     "See `Release.fit`"
     lam = check_positive('lam', lam, zero=True)
@@ -265,14 +265,14 @@ def _fit(rel, lam, residual_sd):
         intercept=float(beta[d]) if rel.intercept else None, release=rel,
         cov=_covariance_or_why(rel, lam, residual_sd), advice=_clipping_advice(rel))
 
-# %% ../nbs/23_release.ipynb #d3d227a5
+# %% ../nbs/23_release.ipynb #3b81da77
 def _noise_covariance(v, sigma1, sigma2, ensemble):
     "Covariance of `g - G @ v` for the noise `G`, `g` of a release"
     off = sigma1**2*ENSEMBLES[ensemble]
     return ((sigma2**2 + off*(v @ v))*np.eye(len(v))
             + off*np.outer(v, v) + (sigma1**2 - 2*off)*np.diag(v*v))
 
-# %% ../nbs/23_release.ipynb #234db6f7
+# %% ../nbs/23_release.ipynb #436e1f71
 def _residual_variance(rel, residual_sd=None):
     "Residual variance in the released unit: given, or from the response moment, or from public rows"
     if residual_sd is not None: return (check_positive('residual_sd', residual_sd)/_scale(rel))**2
@@ -296,7 +296,7 @@ def _released_variance(rel):
     explained = np.trace(solve_symmetric(H, noise))
     return max(0., float(rel.yy - rel.cross @ v + explained)*rel.n/max(rel.n - len(c), 1))
 
-# %% ../nbs/23_release.ipynb #8ba1ba31
+# %% ../nbs/23_release.ipynb #9bdad930
 def _covariance(rel, residual_sd=None):
     "Covariance of the coefficients, from sampling and privacy noise; infinite where noise dominates"
     Q, T, H, c = _equations(rel)
@@ -322,7 +322,7 @@ def _covariance_or_why(rel, lam, residual_sd):
     try: return _covariance(rel, residual_sd)
     except ValueError as why: return str(why)
 
-# %% ../nbs/23_release.ipynb #057fa454
+# %% ../nbs/23_release.ipynb #02a2499d
 _CROWDED = .3 # mean square length of joint rows over radius², from which on many are clipped
 
 def _clipping_advice(rel):
@@ -335,7 +335,7 @@ def _clipping_advice(rel):
             " intervals don't count it. Give public rows and responses on the scale of the private"
             " ones, or a larger radius="]
 
-# %% ../nbs/23_release.ipynb #00a4b7b0
+# %% ../nbs/23_release.ipynb #d2fc2ffc
 _PLAIN = ('n', 'rho', 'private', 'noise', 'ensemble', 'sigma1', 'sigma2', 'sigma3', 'yy',
           'names', 'columns', 'versions', 'radius', 'weight')
 _PUBLIC = ('n', 'sigma_yB', 'Sigma_B', 'cross_B', 'inv_sqrt', 'offset', 'center')
@@ -364,7 +364,7 @@ def _write(rel, path, delta, key):
     check_header([k for k in rel.names or [] if k != INTERCEPT])
     return hand_over(_content(rel, delta), _read, path, key)
 
-# %% ../nbs/23_release.ipynb #42aa66b2
+# %% ../nbs/23_release.ipynb #16e8ed70
 def _read(source, key=None):
     "See `Release.from_json`"
     c = unseal(source, 'release', key)
@@ -388,7 +388,7 @@ def _public_from(c, d):
     vars(public).update(entries, d=d, names=c['names'])
     return public
 
-# %% ../nbs/23_release.ipynb #919f1cb1
+# %% ../nbs/23_release.ipynb #67ccb34c
 def _meaning(rel):
     "Rules for what a file says: pairs (does it hold, how it reads)"
     d = len(rel.cross)
@@ -397,6 +397,7 @@ def _meaning(rel):
     yield _symmetric(rel.Sigma), "matrices must be symmetric"
     enough = [sd >= need*(1 - 1e-9) for sd, need in zip((rel.sigma1, rel.sigma2), _asked(rel))]
     yield all(enough), "the noise must be as large as rho and the sensitivity ask for"
+    yield rel.noise != 'fine discrete gaussian' or _is_fine(rel), "noise on a fine grid has a large sd in steps"
     if rel.public is not None: yield from _public_meaning(rel)
     yield from _joint_meaning(rel) if len(rel.sens) == 1 else _separate_meaning(rel)
 
@@ -410,7 +411,15 @@ def _asked(rel):
     whats = ('joint moments',) if len(rel.sens) == 1 else ('second moment', 'cross moment')
     return [gaussian_sigma(s/rel.n, spent.get(what, 1e-150)) for what, s in zip(whats, rel.sens)]
 
-# %% ../nbs/23_release.ipynb #e3484f65
+def _is_fine(rel):
+    "Can the noise have so many grid steps that the Gaussian curve holds for it? Sensitivities are at most 2"
+    d = len(rel.cross)
+    steps = [sd*rel.n/s*2*GRID**2 for sd, s in zip((rel.sigma1, rel.sigma2), rel.sens)]
+    numbers = (d*d, d) if len(steps) == 2 else ((d + 1)**2,)
+    total = sum(k/sd**2 for k, sd in zip(numbers, steps))
+    return min(steps) >= FINE_SD and total <= FINE_TOTAL
+
+# %% ../nbs/23_release.ipynb #bcf6502a
 _TOGETHER = ("yy, its noise sd, radius and weight come together,"
              " with a joint release and its public coordinates")
 _CLIP = "the moments must not exceed what the clip allows"
@@ -418,8 +427,8 @@ _CLIP = "the moments must not exceed what the clip allows"
 def _separate_meaning(rel):
     "Rules for a release of two moments"
     yield rel.yy is rel.sigma3 is rel.radius is rel.weight is None, _TOGETHER
-    safe = rel.noise == 'discrete gaussian'
-    yield not safe or 'opendp' in rel.versions, "discrete noise comes from OpenDP"
+    floats = rel.noise == 'gaussian'
+    yield floats or 'opendp' in rel.versions, "discrete noise comes from OpenDP"
     most = rel.sens[0] + 10*rel.sigma1*math.sqrt(len(rel.cross) + 1)
     yield np.trace(rel.Sigma) <= most, _CLIP
     yield np.abs(rel.cross).max() <= rel.sens[1]/2 + 10*rel.sigma2, _CLIP
@@ -428,7 +437,7 @@ def _joint_meaning(rel):
     "Rules for a joint release"
     whole = None not in (rel.yy, rel.sigma3, rel.radius, rel.weight) and rel.public is not None
     yield whole, _TOGETHER
-    safe = rel.noise == 'discrete gaussian' and 'opendp' in rel.versions
+    safe = rel.noise != 'gaussian' and 'opendp' in rel.versions
     yield safe, "discrete noise comes from a joint release by OpenDP"
     yield rel.ensemble == 'isometric' and _one_noise(rel), "the noise of a joint release must be that of one matrix"
     p, most = len(rel.cross) + 1, rel.sens[0]/math.sqrt(2)
@@ -444,7 +453,7 @@ def _one_noise(rel):
     together = near(rel.sigma2**2, rel.sigma1*rel.sigma3/2)
     return together and near(rel.sigma1, rel.weight**2*rel.sigma3) and near(rel.sigma1, *_asked(rel))
 
-# %% ../nbs/23_release.ipynb #910905c1
+# %% ../nbs/23_release.ipynb #9b7034f6
 def _public_meaning(rel):
     "Rules for the public coordinates"
     p = rel.public
@@ -461,7 +470,7 @@ def _intercept_fits(rel):
     if p.cross_B[-1] != 0 or max(abs(p.offset), np.abs(p.center).max()) >= 1e60: return False
     return all(np.array_equal(S[-1], last) for S in (p.Sigma_B, p.inv_sqrt))
 
-# %% ../nbs/23_release.ipynb #4526f7f0
+# %% ../nbs/23_release.ipynb #d043bd1e
 def _digest(rel):
     "A short fingerprint of the noisy moments: no two releases share it"
     return hashlib.sha256(rel.Sigma.tobytes() + rel.cross.tobytes()).hexdigest()[:32]
@@ -482,7 +491,7 @@ def _same_place(p, q):
     same = p.sigma_yB == q.sigma_yB and p.offset == q.offset
     return same and np.array_equal(p.Sigma_B, q.Sigma_B) and np.array_equal(p.center, q.center)
 
-# %% ../nbs/23_release.ipynb #35314054
+# %% ../nbs/23_release.ipynb #7e9c0917
 def combine(
     *releases, # `Release` of different rows, in the same coordinates
 )->Release:

@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['guarantee', 'AdviceWarning', 'Fit']
 
-# %% ../nbs/21_results.ipynb #471fdc83
+# %% ../nbs/21_results.ipynb #8c4bbf64
 import math
 from dataclasses import dataclass, field
 from html import escape
@@ -22,7 +22,7 @@ from .preconditioning import INTERCEPT
 from .privacy import Budget
 from .rows import check_header, check_names, names_of, picked
 
-# %% ../nbs/21_results.ipynb #924f9afa
+# %% ../nbs/21_results.ipynb #2289d322
 def _claim(rho, delta, noise):
     "What differential privacy promises to one row, with its numbers"
     eps = eps_of(rho, delta, noise)
@@ -39,7 +39,7 @@ _LIMITS = (
     " Whatever is computed from these numbers alone costs nothing more;"
     " every further release from the same confidential rows adds to the cost.")
 
-# %% ../nbs/21_results.ipynb #ebcbb854
+# %% ../nbs/21_results.ipynb #7436b322
 def _paid(budget):
     "A sentence on what was spent, if there is a ledger"
     if not budget or not budget.ledger: return []
@@ -60,11 +60,11 @@ def guarantee(
     by = f"This was achieved with {NOISES[noise]}."
     return ' '.join([made, claim, by, *_paid(budget), _LIMITS])
 
-# %% ../nbs/21_results.ipynb #41e028be
+# %% ../nbs/21_results.ipynb #2dada4eb
 class AdviceWarning(UserWarning):
     "Something a user should know; says nothing that was not released"
 
-# %% ../nbs/21_results.ipynb #32ef0b99
+# %% ../nbs/21_results.ipynb #80799481
 @dataclass(eq=False, repr=False)
 class Fit:
     "Coefficients, their covariance, and what they cost"
@@ -193,7 +193,7 @@ def _html(fit):
     head = "<tr><th>column</th><th>coefficient</th></tr>"
     return f"<table><caption>{caption}</caption>{head}{rows}</table>"
 
-# %% ../nbs/21_results.ipynb #4198ef83
+# %% ../nbs/21_results.ipynb #623be524
 _PLAIN = ('method', 'n', 'rho', 'noise', 'names', 'intercept', 'advice')
 
 def _content(fit, delta):
@@ -218,7 +218,7 @@ def _write(fit, path, delta, key):
     check_header(fit.names)
     return hand_over(_content(fit, delta), _read, path, key)
 
-# %% ../nbs/21_results.ipynb #cb9568f5
+# %% ../nbs/21_results.ipynb #d8e7675f
 def _read(source, key=None):
     "See `Fit.from_json`"
     c = unseal(source, 'fit', key)
