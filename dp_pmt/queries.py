@@ -144,7 +144,7 @@ def reach(
 # %% ../nbs/20_queries.ipynb #df62e621
 def on_grid(
     x,             # Rows (p, m), as columns, of norm at most `reach(p, grid)` up to rounding
-    grid:int=GRID, # Longest row, in grid steps; 2^26 at most
+    grid:int=GRID, # Longest row, in grid steps; 2^26 at most, so that squares are exact
 )->np.ndarray:     # Integers (p, m), kept as float64, with sums of squares at most `grid²`
     "Entries rounded to integers; a row that is too long, checked in integers, counts as zeros"
     np.rint(x, out=x)
@@ -173,6 +173,21 @@ def integer_sum(
     parts = [x[..., i:i+rows].sum(axis=-1) for i in range(0, x.shape[-1], rows)]
     return sum(part.astype(np.int64) for part in parts)
 
+# %% ../nbs/20_queries.ipynb #a00b3356
+FINE_GRID = 2**32 # longest vector, in grid steps, where vectors are summed and not multiplied
+
+def _vector_sum(Z, factors, grid=FINE_GRID):
+    "Sum of the vectors `factors*Z`, of norm 1 at most, in steps of `1/reach(p, grid)`: exact"
+    x = Z*(factors*reach(len(Z), grid))
+    np.rint(x, out=x)
+    return integer_sum(x, grid)
+
+def _check_radii(**radii):
+    "Raise if squares of what is clipped could under- or overflow"
+    for name, x in radii.items():
+        if not 1e-100 <= check_positive(name, x) <= 1e100:
+            raise ValueError(f"{name} must lie between 1e-100 and 1e100")
+
 # %% ../nbs/20_queries.ipynb #14b3936a
 def grid_for(
     n:int,  # Number of rows
@@ -189,6 +204,11 @@ def check_sums(
     if not n <= most: raise ValueError(f"sums over {n} rows could overflow 64 bits: at most {most} rows")
 
 # %% ../nbs/20_queries.ipynb #615ab2ba
+def _shrink(seen, r_A):
+    "The factor that clips each row, over the radius"
+    return 1/np.maximum(np.sqrt(seen.q2), r_A)
+
+# %% ../nbs/20_queries.ipynb #661c9555
 @dataclass(eq=False)
 class SecondMoment(Query):
     "Sum of `a a'` over clipped rows; replacing one moves it by at most √2 r_A² (the paper says 2 r_A²)"
@@ -198,7 +218,9 @@ class SecondMoment(Query):
     layout = 'symmetric'
     steps = GRID**2
 
-    def __post_init__(self): self.bounds = {'replace': 2. if self.paper else math.sqrt(2), 'add/remove': 1.}
+    def __post_init__(self):
+        _check_radii(r_A=self.r_A)
+        self.bounds = {'replace': 2. if self.paper else math.sqrt(2), 'add/remove': 1.}
 
     def unit(self, p): return self.r_A**2
     def step(self, p): return (self.r_A/reach(p))**2
@@ -208,29 +230,29 @@ class SecondMoment(Query):
         return a @ a.T
 
     def integers(self, seen):
-        a, _ = clip_view(seen, self.r_A, math.inf)
-        return integer_product(on_grid(a*(reach(len(a))/self.r_A)))
+        return integer_product(on_grid(seen.a*(_shrink(seen, self.r_A)*reach(len(seen.a)))))
 
-# %% ../nbs/20_queries.ipynb #661c9555
+# %% ../nbs/20_queries.ipynb #704e3be8
 @dataclass(eq=False)
 class CrossMoment(Query):
     "Sum of `a r` over clipped rows and responses; replacing one moves it by at most 2 r_A r_y"
     r_A:float # Clipping radius of rows > 0
     r_y:float # Clipping radius of responses > 0
     bounds = {'replace': 2., 'add/remove': 1.}
-    steps = GRID**2
+    steps = FINE_GRID
+
+    def __post_init__(self): _check_radii(r_A=self.r_A, r_y=self.r_y)
 
     def unit(self, p): return self.r_A*self.r_y
-    def step(self, p): return self.r_A/reach(p)*self.r_y/GRID
+    def step(self, p): return self.unit(p)/reach(p, FINE_GRID)
 
     def floats(self, seen):
         a, t = clip_view(seen, self.r_A, self.r_y)
         return a @ t
 
     def integers(self, seen):
-        a, t = clip_view(seen, self.r_A, self.r_y)
-        x = on_grid(a*(reach(len(a))/self.r_A))
-        return integer_product(x, np.rint(t*(GRID/self.r_y)))
+        t = np.clip(seen.r/self.r_y, -1, 1)
+        return _vector_sum(seen.a, _shrink(seen, self.r_A)*t)
 
 # %% ../nbs/20_queries.ipynb #a6f8cc06
 @dataclass(eq=False)
@@ -241,6 +263,8 @@ class GramMatrix(Query):
     layout = 'symmetric'
     bounds = {'replace': math.sqrt(2), 'add/remove': 1.}
     steps = GRID**2
+
+    def __post_init__(self): _check_radii(radius=self.radius, weight=self.weight)
 
     def unit(self, p): return self.radius**2
     def step(self, p): return (self.radius/reach(p))**2
@@ -279,7 +303,7 @@ class JointMoments(Query):
     @property
     def score_grid(self)->int:
         "Longest score, in grid steps of its own"
-        return min(2**34, self.steps)
+        return min(FINE_GRID, self.steps)
 
     def unit(self, p): return self._column(p, self.R**2, self.C)
 
@@ -309,14 +333,11 @@ class JointMoments(Query):
     def integers(self, seen):
         w, p = self.weights(seen), len(seen.a)
         x = on_grid(seen.a*(np.sqrt(w)*(reach(p, self.grid)/self.R)), self.grid)
-        z = seen.a*(w*seen.r*(reach(p, self.score_grid)/self.C))
-        np.rint(z, out=z)
-        score = integer_sum(z, self.score_grid)*(self.steps//self.score_grid)
+        score = _vector_sum(seen.a, w*(seen.r/self.C), self.score_grid)
+        score *= self.steps//self.score_grid
         return np.vstack([integer_product(x, None, self.grid), score])
 
 # %% ../nbs/20_queries.ipynb #68ee869e
-FINE_GRID = 2**26 # longest vector, in grid steps, where vectors are summed and not multiplied
-
 def _clip_factors(Z, clip):
     "Vectors (p, m), and the factor that clips each to norm `clip`; one that overflows becomes 0"
     norm = np.sqrt(squares(Z))
@@ -333,6 +354,8 @@ class ClippedGradients(Query):
     bounds = {'replace': 2., 'add/remove': 1.}
     steps = FINE_GRID
 
+    def __post_init__(self): _check_radii(clip=self.clip)
+
     def unit(self, p): return self.clip
     def step(self, p): return self.clip/reach(p, FINE_GRID)
 
@@ -346,8 +369,7 @@ class ClippedGradients(Query):
 
     def integers(self, seen):
         Z, w = self._gradients(seen)
-        x = on_grid(Z*(w*(reach(len(Z), FINE_GRID)/self.clip)), FINE_GRID)
-        return integer_sum(x, FINE_GRID)
+        return _vector_sum(Z, w/self.clip)
 
 # %% ../nbs/20_queries.ipynb #d5ef9027
 @dataclass(eq=False)
@@ -356,6 +378,8 @@ class ResidualSquares(Query):
     c:float # Where residuals are clipped > 0
     bounds = {'replace': 1., 'add/remove': 1.}
     steps = COUNT
+
+    def __post_init__(self): _check_radii(c=self.c)
 
     def unit(self, p): return self.c**2
     def step(self, p): return self.c**2/COUNT
@@ -375,6 +399,8 @@ class ScoreProducts(Query):
     layout = 'symmetric'
     bounds = {'replace': math.sqrt(2), 'add/remove': 1.}
     steps = GRID**2
+
+    def __post_init__(self): _check_radii(C=self.C)
 
     def unit(self, p): return self.C**2
     def step(self, p): return (self.C/reach(p))**2
