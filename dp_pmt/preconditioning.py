@@ -82,6 +82,11 @@ class Coordinates:
         L = self.linear_map()
         return None if L is None else L.shape[1] - self.intercept
 
+    def size(self)->int:
+        "Number of entries of a row as it is seen; None: any"
+        if self.V is not None: return len(self.V)
+        return None if self.columns() is None else self.columns() + self.intercept
+
     def linear_map(self)->np.ndarray:
         "`V`, and below it `start/unit`, where there are any"
         if self.start is None: return self.V
@@ -118,6 +123,7 @@ class View(NamedTuple):
     a:np.ndarray  # (k, m)
     q2:np.ndarray # Squared norms (m,)
     r:np.ndarray  # Responses or residuals (m,)
+    good:np.ndarray=None # Which rows count (m,); None: all do
 
 TOO_LONG, TOO_FAR = 1e300, 1e150 # squared norm and response from which on a row is not finite for our purposes
 
@@ -136,7 +142,7 @@ def view(
     if refuse: raise ValueError("private rows must be finite, with entries below 1e150 (also after whitening): clean or"
                                 " rescale them beforehand, or pass nonfinite='zero' to count such rows as zeros")
     good = (q2 < TOO_LONG) & (np.abs(r) < TOO_FAR)
-    return View(np.where(good, a, 0), np.where(good, q2, 0), np.where(good, r, 0))
+    return View(np.where(good, a, 0), np.where(good, q2, 0), np.where(good, r, 0), good)
 
 def _check_columns(A, at):
     "Raise if the rows have another number of columns than the coordinates"
@@ -308,7 +314,7 @@ def clip_view(
     r_y:float,  # Clipping radius for responses
 )->tuple:       # Clipped columns (k, m) and responses (m,)
     "`clip_rows` for a block that knows its norms"
-    a, q2, r = seen
+    a, q2, r, _ = seen
     if q2.max() > r_A*r_A: a = a*(r_A/np.maximum(np.sqrt(q2), r_A))
     return a, np.clip(r, -r_y, r_y)
 

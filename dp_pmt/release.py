@@ -406,7 +406,7 @@ def _joint_rules(rel):
     "Rules for a joint release"
     whole = all(x is not None for x in (rel.yy, rel.sigma3, rel.radius, rel.weight, rel.public))
     yield whole, "yy, its noise sd, radius and weight come together, with a joint release and its public coordinates"
-    yield rel.noise == 'discrete gaussian' and 'opendp' in rel.versions, "discrete noise comes from a joint release by OpenDP"
+    yield rel.noise != 'gaussian' and 'opendp' in rel.versions, "discrete noise comes from a joint release by OpenDP"
     w2, p = rel.weight**2, len(rel.cross) + 1
     one = near(rel.sigma2**2, rel.sigma1*rel.sigma3/2) and near(rel.sigma1, w2*rel.sigma3) and near(rel.sigma1, *_asked(rel))
     yield rel.ensemble == 'isometric' and one, "the noise of a joint release must be that of one matrix"
