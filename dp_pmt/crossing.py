@@ -70,7 +70,7 @@ class Run:
         nonfinite = nonfinite or ('zero' if safe else 'error')
         self.refuse = check_choice('nonfinite', nonfinite, 'error', 'zero') == 'error'
         self.noise = make_noise(rng, safe)
-        self.rows = as_rows(A, y, n)
+        self.rows = as_rows(A, y, n, strict=self.refuse)
         if passes > 1: self.rows.check_again()
         self.public = public and public_rows(*public)
         if public: warn_overlap(A, public[0], self.rows.files, self.public.files)
