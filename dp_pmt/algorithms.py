@@ -8,28 +8,45 @@ __all__ = ['STYLES', 'ols', 'public_ols', 'dp_pmtolse', 'dp_olse', 'private_radi
 
 # %% ../nbs/24_algorithms.ipynb #1c075d1a
 import math
+from dataclasses import replace
 
 import numpy as np
 from scipy.stats import wishart
 
-from .checks import PrivacyLeakWarning, as_matrix, check_choice, check_finite, check_fraction, check_integer, check_positive, warn
-from .crossing import Run
-from .preconditioning import Coordinates, Moments, PublicMoment, public_rows, radius_A, radius_y
-from .privacy import ENSEMBLES, gaussian_sigma
-from .queries import BINS_PER_OCTAVE, RANGE, ClippedGradients, CrossMoment, FineSizes, SecondMoment
-from .release import Release, release_moments
+from .checks import PrivacyLeakWarning, as_matrix, check_choice, check_finite
+from .checks import check_fraction, check_integer, check_positive, check_rng, warn
+from .crossing import Pass, Run
+from .preconditioning import Coordinates, Moments, PublicMoment, public_rows
+from .preconditioning import radius_A, radius_y
+from .privacy import ENSEMBLES, Budget
+from .queries import BINS_PER_OCTAVE, RANGE, ClippedGradients, CrossMoment
+from .queries import FineSizes, SecondMoment
+from .release import release_moments
 from .results import Fit
 from .rows import Rows, as_rows
 
-# %% ../nbs/24_algorithms.ipynb #dd29ef70
+# %% ../nbs/24_algorithms.ipynb #bddac472
 def ols(
     A,      # Rows (n, d), or an iterable of pairs (A_i, y_i) if `y` is None
     y=None, # Responses (n,)
+    *, intercept:bool=False, # Fit an intercept too?
+    safe:bool=False,         # Refused: there is no noise
+    nonfinite:str='error',   # Rows that are not finite: `'error'`, or `'zero'` to count them as zeros
+    budget:Budget=None,      # Refused: no ledger covers what is not private
 )->Fit:
     "Ordinary least squares; where columns are collinear, least-norm in columns of equal size. NOT private"
+    _refuse_noise('ols adds no noise, so it is not private', safe, budget)
     rows = as_rows(A, y)
-    beta = _least_squares(Moments.of(rows))
-    return Fit(beta, math.inf, 'OLS', names=rows.names, private=False, cov="no noise was added: any regression package has its standard errors")
+    at = Coordinates(center=np.zeros(1)) if intercept else Coordinates() # a column of ones
+    beta = _least_squares(Moments.of(rows, None, at, nonfinite=nonfinite))
+    beta, constant = (beta[:-1], float(beta[-1])) if intercept else (beta, None)
+    why = "no noise was added: any regression package has its standard errors"
+    return Fit(beta, math.inf, 'OLS', names=rows.names, intercept=constant, private=False, cov=why)
+
+def _refuse_noise(why, safe, budget):
+    "Raise if an option was given that only makes sense with noise"
+    if safe: raise ValueError(f"{why}: leave safe= out")
+    if budget is not None: raise ValueError(f"{why}: leave budget= out")
 
 def _least_squares(m):
     "The solution of the normal equations in columns of equal size, or the products lose small columns"
@@ -37,19 +54,27 @@ def _least_squares(m):
     s[s == 0] = 1
     return np.linalg.lstsq(m.AA/np.outer(s, s), m.Ay/s, rcond=None)[0]/s
 
-# %% ../nbs/24_algorithms.ipynb #de4024ca
+# %% ../nbs/24_algorithms.ipynb #45a92ebd
 def public_ols(
     B,   # Public rows (n_B, d)
     y_B, # Public responses (n_B,)
+    *, intercept:bool=False, # Fit an intercept too?
+    safe:bool=False,         # Refused: there is nothing to protect
+    nonfinite:str='error',   # Refused but for `'error'`: public rows can be cleaned beforehand
+    budget:Budget=None,      # Refused: nothing is spent
 )->Fit:
     "Ordinary least squares on the public rows: no private row is touched"
+    _refuse_noise('public_ols uses no private rows, so there is nothing to protect or to spend', safe, budget)
+    if check_choice('nonfinite', nonfinite, 'error', 'zero') == 'zero':
+        raise ValueError("public rows must be finite: nobody needs protection, so drop those that are not")
     public = public_rows(B, y_B)
-    return Fit(_least_squares(Moments.of(public.B, public.y)), 0., 'public OLS', names=public.names,
-               cov="no private rows were used: any regression package has its standard errors")
+    fit = ols(public.B, public.y, intercept=intercept)
+    why = "no private rows were used: any regression package has its standard errors"
+    return replace(fit, rho=0., method='public OLS', names=public.names, private=True, cov=why)
 
-# %% ../nbs/24_algorithms.ipynb #ec4387c6
+# %% ../nbs/24_algorithms.ipynb #8a76c503
 def dp_pmtolse(
-    A,                     # Private rows (n, d); or, if `y` is None, an iterable of pairs (A_i, y_i); or files and tables
+    A,                     # Private rows (n, d); with `y=None` pairs (A_i, y_i); or files and tables
     y,                     # Private responses (n,), the name of their column, or None
     B,                     # Public rows (n_B, d), n_B ≥ d
     y_B,                   # Public responses (n_B,)
@@ -61,11 +86,13 @@ def dp_pmtolse(
     ensemble:str='iid',    # Matrix noise: a key of `ENSEMBLES`
     split:float=.5,        # Share of `rho` for the second moment, 0 < split < 1
     n:int=None,            # Number of rows, for a stream that knows it
-    nonfinite:str=None,    # Private rows that are not finite: `'error'`, or `'zero'` to count them as zeros; None: `'zero'` if `safe`
+    nonfinite:str=None,    # Rows that are not finite: `'error'` or `'zero'`; None: `'zero'` if `safe`
+    budget:Budget=None,    # A ledger to charge, refused before a row is read if `rho` doesn't fit
 )->Fit:
     "The paper's Algorithm 1, `rho`-zCDP under replace-one (Theorem 1)"
     check_choice('ensemble', ensemble, *ENSEMBLES)
-    run = Run(A, y, rho, rng, (B, y_B), intercept=intercept, safe=safe, nonfinite=nonfinite, n=n)
+    run = Run(A, y, rho, rng, (B, y_B), intercept=intercept, safe=safe, nonfinite=nonfinite,
+              n=n, budget=budget)
     public = PublicMoment(run.public, intercept=intercept)
     r_A, r_y = radius_A(run.n, public.d, eta), radius_y(run.n, eta)
     rel = release_moments(run, public, r_A, r_y, split, ensemble, paper=True)
@@ -76,7 +103,9 @@ def _from_release(run, rel, method, **more):
     fit = rel.fit()
     return run.fit(fit.all, method, release=rel, cov=fit.cov, advice=fit.advice, **more)
 
-# %% ../nbs/24_algorithms.ipynb #bddac472
+# %% ../nbs/24_algorithms.ipynb #105903d3
+_INSTEAD = "use dp_ssp, or dp_pmtolse with public rows"
+
 def dp_olse(
     A,                           # Private rows (n, d); or, if `y` is None, a re-iterable of pairs (A_i, y_i)
     y,                           # Private responses (n,), or None
@@ -89,35 +118,40 @@ def dp_olse(
     response_radius:str='paper', # `'paper'`: √(σ²+log); `'scaled'`: σ√(1+log)
     split:float=.5,              # Share of `rho` for the second moment
     nonfinite:str='error',       # Private rows that are not finite: `'error'` or `'zero'`
+    budget:Budget=None,          # Refused: no ledger covers what is not private
 )->Fit:
     "The paper's Algorithm 2 to the letter. NOT private: its radii are private moments without noise"
-    if intercept: raise ValueError("DP-OLSE is the paper's Algorithm 2, which has no intercept: use dp_ssp, or dp_pmtolse with public rows")
-    if safe: raise ValueError("DP-OLSE is not private whatever its noise: its radii are private moments. Use dp_ssp, or dp_pmtolse with public rows")
+    if intercept: raise ValueError(f"DP-OLSE is the paper's Algorithm 2, which has no intercept: {_INSTEAD}")
+    if safe: raise ValueError(f"DP-OLSE is not private whatever its noise: its radii are private moments: {_INSTEAD}")
+    if budget is not None: raise ValueError(f"DP-OLSE is not private: no budget covers what it reveals: {_INSTEAD}")
     check_choice('response_radius', response_radius, 'paper', 'scaled')
     check_choice('ensemble', ensemble, *ENSEMBLES)
     eta = check_fraction('eta', eta)
     run = Run(A, y, rho, rng, nonfinite=nonfinite, passes=2)
     raw = Moments.of(run.rows, nonfinite=nonfinite)
-    warn("dp_olse sets its clipping radii and its noise from private moments without noise: it is not rho-zCDP."
-         " Use dp_ssp, or dp_pmtolse with public rows", PrivacyLeakWarning)
-    log, s2 = math.log(2*raw.n) - math.log(eta), raw.yy/raw.n
+    warn("dp_olse sets its clipping radii and its noise from private moments without noise:"
+         f" it is not rho-zCDP: {_INSTEAD}", PrivacyLeakWarning)
+    log = math.log(2*raw.n) - math.log(eta)
+    s2 = raw.yy/raw.n
     r_A = math.sqrt(raw.AA.trace()/raw.n + len(raw.AA)*log)
     r_y = math.sqrt(s2 + log if response_radius == 'paper' else s2*(1 + log))
-    rel = release_moments(run, Coordinates(), r_A, max(r_y, 1e-300), split, ensemble, paper=True, private=False)
+    r_y = max(r_y, 1e-300) # all responses may be zero
+    rel = release_moments(run, Coordinates(), r_A, r_y, split, ensemble, paper=True, private=False)
     return _from_release(run, rel, 'DP-OLSE' + ' (scaled)'*(response_radius == 'scaled'), private=False)
 
-# %% ../nbs/24_algorithms.ipynb #45a92ebd
+# %% ../nbs/24_algorithms.ipynb #e6fcebbf
 def private_radius(
     counts,      # Noisy counts over the bins of `FineSizes`
     sd:float,    # Their noise sd > 0
 )->float:        # Radius > 0
-    "Upper edge of the last bin whose noisy count exceeds what noise alone reaches in at most 1 of 20 histograms"
-    seen = np.flatnonzero(counts > sd*math.sqrt(2*math.log(20*len(counts))))
+    "Upper edge of the last bin above what noise alone reaches in at most 1 of 20 histograms; 1 if there is none"
+    threshold = sd*math.sqrt(2*math.log(20*len(counts)))
+    seen = np.flatnonzero(counts > threshold)
     return float(2.**((seen[-1] + 1)/BINS_PER_OCTAVE - RANGE)) if len(seen) else 1.
 
-# %% ../nbs/24_algorithms.ipynb #4751e79a
+# %% ../nbs/24_algorithms.ipynb #f2a18bb9
 def dp_ssp(
-    A,                     # Private rows (n, d); or, if `y` is None, a re-iterable of pairs (A_i, y_i); or files and tables
+    A,                     # Private rows (n, d); with `y=None` pairs (A_i, y_i); or files and tables
     y,                     # Private responses (n,), the name of their column, or None
     rho:float,             # zCDP budget > 0
     rng=None,              # `None`, a seed or a `numpy.random.Generator`
@@ -126,26 +160,32 @@ def dp_ssp(
     r_A:float=None,        # Known bound on row norms; None: learnt for a twentieth of `rho`
     r_y:float=None,        # Known bound on |y|; None: learnt for a twentieth of `rho`
     split:float=.5,        # Share of the rest for the second moment, 0 < split < 1
-    nonfinite:str=None,    # Private rows that are not finite: `'error'` or `'zero'`; None: `'zero'` if `safe`
+    nonfinite:str=None,    # Rows that are not finite: `'error'` or `'zero'`; None: `'zero'` if `safe`
+    budget:Budget=None,    # A ledger to charge, refused before a row is read if `rho` doesn't fit
 )->Fit:
     "Sufficient statistics perturbation without public rows, `rho`-zCDP under replace-one: the baseline, repaired"
     radii = dict(r_A=r_A, r_y=r_y)
     for name, r in radii.items():
         if r is not None: radii[name] = check_positive(name, r)
-    run = Run(A, y, rho, rng, intercept=intercept, safe=safe, nonfinite=nonfinite, passes=2)
-    at = Coordinates(center=np.zeros(1)) if intercept else Coordinates() # a column of ones, nothing centred
-    share = run.budget.rho/20
-    unknown = [(name, FineSizes(at, what)) for name, what in (('r_A', 'rows'), ('r_y', 'responses')) if radii[name] is None]
-    if unknown:
-        answers = run.ask(*((query, share, f'radius {name}') for name, query in unknown))
-        for (name, _), answer in zip(unknown, answers): radii[name] = private_radius(*answer)
+    run = Run(A, y, rho, rng, intercept=intercept, safe=safe, nonfinite=nonfinite, passes=2,
+              budget=budget)
+    at = Coordinates(center=np.zeros(1)) if intercept else Coordinates() # ones, nothing centred
+    _learn_radii(run, at, radii, run.budget.rho/20)
     rel = release_moments(run, at, radii['r_A'], radii['r_y'], split, 'isometric')
     return _from_release(run, rel, 'DP-SSP')
 
-# %% ../nbs/24_algorithms.ipynb #a3664014
+def _learn_radii(run, at, radii, share):
+    "Fill in the radii that are not known, for `share` each, in one pass"
+    unknown = [name for name, r in radii.items() if r is None]
+    if not unknown: return
+    sizes = dict(r_A=FineSizes(at, 'rows'), r_y=FineSizes(at, 'responses'))
+    answers = run.ask(*((sizes[name], share, f'radius {name}') for name in unknown))
+    for name, answer in zip(unknown, answers): radii[name] = private_radius(*answer)
+
+# %% ../nbs/24_algorithms.ipynb #61eb470f
 @np.errstate(all='ignore') # what overflows has diverged
 def dope_gd(
-    A,                      # Private rows (n, d); or, if `y` is None, a re-iterable of pairs (A_i, y_i); or files and tables
+    A,                      # Private rows (n, d); with `y=None` pairs (A_i, y_i); or files and tables
     y,                      # Private responses (n,), the name of their column, or None
     B,                      # Public rows (n_B, d)
     y_B,                    # Public responses (n_B,)
@@ -158,26 +198,37 @@ def dope_gd(
     clip:float=None,        # Clip C > 0, the same at each step; None: from the public gradients, at each step
     clip_quantile:float=.9, # Which quantile of the public gradients' distances, if `clip` is None
     start='public',         # `'public'`: the public fit; `'zero'`; or an array (d,), the intercept last
-    nonfinite:str=None,     # Private rows that are not finite: `'error'` or `'zero'`; None: `'zero'` if `safe`
+    nonfinite:str=None,     # Rows that are not finite: `'error'` or `'zero'`; None: `'zero'` if `safe`
+    budget:Budget=None,     # A ledger to charge, refused before a row is read if `rho` doesn't fit
 )->Fit:
     "Full-batch DOPE-GD, `rho`-zCDP under replace-one; the iterates are in `path`"
-    steps, quantile = check_integer('steps', steps), check_fraction('clip_quantile', clip_quantile)
+    steps = check_integer('steps', steps)
+    quantile = check_fraction('clip_quantile', clip_quantile)
     lr, clip = (x if x is None else check_positive(name, x) for name, x in (('lr', lr), ('clip', clip)))
-    run = Run(A, y, rho, rng, (B, y_B), intercept=intercept, safe=safe, nonfinite=nonfinite, passes=steps, warn_intercept=False)
+    run = Run(A, y, rho, rng, (B, y_B), intercept=intercept, safe=safe, nonfinite=nonfinite,
+              passes=steps, warn_intercept=False, budget=budget)
     public = PublicMoment(run.public, intercept=intercept)
     B, y_B = _centred(run.public, public)
     lr = lr or 1/np.linalg.eigvalsh(public.Sigma_B)[-1]
-    path, n, share = [_start(start, B, y_B, public)], run.n, run.budget.rho/steps
+    beta, share = _start(start, B, y_B, public), run.budget.rho/steps
+    path = [beta]
     for t in range(steps):
-        G = (B @ path[-1] - y_B)[:, None]*B
-        origin = G.mean(0)
-        C = clip or max(float(np.quantile(np.linalg.norm(G - origin, axis=1), quantile)), 1e-12)
-        at = Coordinates(start=path[-1], center=public.center, offset=public.offset)
-        (total, _), = run.ask((ClippedGradients(at, origin, C), share, f'step {t + 1}'))
-        path.append(path[-1] - lr*(origin + total/n))
-        if not np.abs(path[-1]).max() < 1e100: raise ValueError("the descent diverged: lower lr")
-    path = [public.uncentre(b) for b in path]
-    return run.fit(path[-1], 'DOPE-GD', path=np.array(path), cov="the steps clip gradients around public ones: their bias is not known, so there are no standard errors")
+        origin, C = _public_gradients(B, y_B, beta, quantile)
+        at = Coordinates(start=beta, center=public.center, offset=public.offset)
+        (total, _), = run.ask((ClippedGradients(at, origin, clip or C), share, f'step {t + 1}'))
+        beta = beta - lr*(origin + total/run.n)
+        if not np.abs(beta).max() < 1e100: raise ValueError("the descent diverged: lower lr")
+        path.append(beta)
+    path = np.array([public.uncentre(b) for b in path])
+    why = "gradients are clipped around public ones, with a bias that is not known: there are no standard errors"
+    return run.fit(path[-1], 'DOPE-GD', path=path, cov=why)
+
+def _public_gradients(B, y_B, beta, quantile):
+    "Mean public gradient, and the quantile of the distances to it"
+    G = (B @ beta - y_B)[:, None]*B
+    origin = G.mean(0)
+    C = np.quantile(np.linalg.norm(G - origin, axis=1), quantile)
+    return origin, max(float(C), 1e-12)
 
 def _centred(rows, public):
     "Public rows and responses without their means, and a column of ones, where there is an intercept"
@@ -190,11 +241,12 @@ def _start(start, B, y_B, public):
     if isinstance(start, str) and start == 'zero': return np.zeros(public.d)
     try: beta = as_matrix(start, ndim=1)
     except ValueError: beta = np.empty(0)
-    if beta.shape != (public.d,): raise ValueError(f"start must be 'public', 'zero' or {public.d} finite coefficients")
+    if beta.shape != (public.d,):
+        raise ValueError(f"start must be 'public', 'zero' or {public.d} finite coefficients")
     if public.intercept: beta = np.r_[beta[:-1], beta[-1] - public.offset + beta[:-1] @ public.center]
     return beta
 
-# %% ../nbs/24_algorithms.ipynb #8a76c503
+# %% ../nbs/24_algorithms.ipynb #f08749cb
 def gaussian_moments(
     n:int,          # Number of rows ≥ d
     Psi,            # Covariance of the rows (d, d)
@@ -203,8 +255,9 @@ def gaussian_moments(
     rng=None,       # `None`, a seed or a `numpy.random.Generator`
 )->Moments:
     "Moments of `n` Gaussian rows, drawn in O(d³) without drawing the rows (nothing clipped)"
-    rng, n = np.random.default_rng(rng), check_integer('n', n)
-    beta, Psi, noise = (check_finite(k, x, 1e60) for k, x in (('beta', beta), ('Psi', Psi), ('noise', noise)))
+    rng, n = check_rng(rng), check_integer('n', n)
+    Psi, noise = check_finite('Psi', Psi, 1e60), check_finite('noise', noise, 1e60)
+    beta = check_finite('beta', beta, 1e60)
     d = len(beta)
     AA = np.atleast_2d(wishart.rvs(n, Psi, random_state=rng))
     Ae = noise*np.linalg.cholesky(AA) @ rng.standard_normal(d)
@@ -212,18 +265,27 @@ def gaussian_moments(
     ee = Ae @ z + noise**2*rng.chisquare(max(n - d, 1e-9)) # fitted part + residual part
     return Moments(n, AA, AA @ beta + Ae, float(beta @ AA @ beta + 2*beta @ Ae + ee))
 
-# %% ../nbs/24_algorithms.ipynb #443bb4a9
+# %% ../nbs/24_algorithms.ipynb #0af55ee5
 class SummedRows(Rows):
-    "Rows of which only the sums of clipped rows are known: estimators take it in place of rows, in simulations. Not private"
+    "Rows of which only sums are known: estimators take it in place of rows, in simulations where nothing is clipped. Not private"
     def __init__(self,
         m:Moments, # Sums in the coordinates in which an estimator will ask for them
     ):
         self.moments, self._n = m, m.n
 
     def sum(self, f):
-        "The sums that the queries of a pass ask for"
-        known = {SecondMoment: self.moments.AA, CrossMoment: self.moments.Ay}
-        return [known[type(q)] for q in f.queries]
+        "The sums that the queries of a pass ask for; without queries, those of `Moments`"
+        m = self.moments
+        if not isinstance(f, Pass): return [m.AA, m.Ay, m.yy]
+        return [self._answer(q) for q in f.queries]
+
+    def _answer(self, query):
+        "What an unclipped sum is"
+        m = self.moments
+        if isinstance(query, SecondMoment): return m.AA
+        if isinstance(query, CrossMoment): return m.Ay
+        if isinstance(query, ClippedGradients): return m.AA @ query.at.start - m.Ay - m.n*query.origin
+        raise ValueError(f"{type(query).__name__} can't be answered from second moments")
 
 # %% ../nbs/24_algorithms.ipynb #a98051b5
 STYLES = { # label: colour, marker and line, the same everywhere

@@ -18,7 +18,7 @@ from fastcore.basics import AttrDict
 from .checks import warn as warn_user
 from .crossing import Run
 from .preconditioning import Coordinates
-from .privacy import gaussian_sigma
+from .privacy import Budget, gaussian_sigma
 from .queries import OCTAVES, JointMoments, RowSizes, ScoreSizes, grid_for
 from .results import AdviceWarning, Fit
 
@@ -293,10 +293,11 @@ def dp_anchored(
     *, intercept:bool=False, # Fit an intercept too?
     safe:bool=False,        # For publication: integers and discrete noise, which takes no seed
     nonfinite:str=None,     # Private rows that are not finite: `'error'`, or `'zero'` to count them as zeros; None: `'zero'` if `safe`
+    budget:Budget=None,     # A ledger to charge, refused before a row is read if `rho` doesn't fit
     warn:bool=True,         # Warn of what the diagnosis finds?
 )->Fit:
     "Private Newton steps from the public fit, `rho`-zCDP under replace-one; with `nonfinite='zero'` whatever the rows"
-    run = Run(A, y, rho, rng, (B, y_B), intercept=intercept, safe=safe, nonfinite=nonfinite, passes=2, warn_intercept=warn)
+    run = Run(A, y, rho, rng, (B, y_B), intercept=intercept, safe=safe, nonfinite=nonfinite, passes=2, warn_intercept=warn, budget=budget)
     at = public_anchor(run.public.B, run.public.y, run.intercept)
     weights, sizes, records, path = step_weights(run.n, at.k, run.budget.rho), None, [], [at.start]
     if weights:

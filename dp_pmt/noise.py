@@ -11,7 +11,8 @@ import math
 import numpy as np
 
 from .checks import check_choice
-from .privacy import gaussian_eps, gaussian_sigma, symmetric_noise, zcdp_to_eps
+from .privacy import FINE_SD, FINE_TOTAL, fine_eps, gaussian_eps, gaussian_sigma
+from .privacy import symmetric_noise, zcdp_to_eps
 
 # %% ../nbs/02_noise.ipynb #c2a2fdee
 class GaussianNoise:
@@ -51,8 +52,17 @@ class GaussianNoise:
 # %% ../nbs/02_noise.ipynb #976cbac4
 class DiscreteNoise:
     "OpenDP's discrete Gaussian on integers, with entropy from the operating system. For publication"
-    kind = 'discrete gaussian'
     integers = True
+
+    def __init__(self):
+        self.least_sd = math.inf # of all noise drawn so far, in grid steps
+        self.total = 0.          # 1/sd², summed over all numbers that got noise
+
+    @property
+    def kind(self)->str:
+        "What all noise drawn so far comes to: fine, if the Gaussian curve holds for it"
+        fine = self.least_sd >= FINE_SD and self.total <= FINE_TOTAL
+        return 'fine discrete gaussian' if fine else 'discrete gaussian'
 
     def ready(self,
         sens:float, # L2 sensitivity > 0 of the integers
@@ -64,7 +74,8 @@ class DiscreteNoise:
         if not 64*sd < 2**62: raise ValueError("rho is too small for noise in 64-bit integers")
         domain = dp.vector_domain(dp.atom_domain(T='i64'))
         mechanism = dp.m.make_gaussian(domain, dp.l2_distance(T='f64'), sd)
-        if not mechanism.map(sens) <= rho: raise RuntimeError("OpenDP accounts for more than the budget")
+        if not mechanism.map(sens) <= rho:
+            raise RuntimeError("OpenDP accounts for more than the budget")
         return mechanism, sd
 
     def add(self,
@@ -74,12 +85,15 @@ class DiscreteNoise:
         ensemble:str='isometric', # Each entry has noise of its own; the mean with the transpose is isometric
     )->np.ndarray:                # The noisy sum, floats; a symmetric part is the mean with its transpose
         "The integers with fresh noise"
-        mechanism, _ = prepared
+        mechanism, sd = prepared
+        self.least_sd = min(self.least_sd, sd)
+        self.total += np.size(total)/sd**2
         noisy = np.array(mechanism(np.ravel(total).tolist()), float).reshape(np.shape(total))
         if layout == 'vector': return noisy
         if layout == 'symmetric': return (noisy + noisy.T)/2
         return np.vstack([(noisy[:-1] + noisy[:-1].T)/2, noisy[-1]])
 
+# %% ../nbs/02_noise.ipynb #65a5d5ea
 def _opendp():
     "OpenDP's prelude, or an `ImportError` that names the pip line"
     try: import opendp.prelude as dp
@@ -87,22 +101,28 @@ def _opendp():
     dp.enable_features('contrib')
     return dp
 
-# %% ../nbs/02_noise.ipynb #65a5d5ea
+# %% ../nbs/02_noise.ipynb #23671ae9
 NOISES = { # kind: what a statement says of it
-    'gaussian': "Gaussian noise in floating point, which follows the theory only up to rounding"
-                " (its last bits can reveal a row: for experiments, not for publication)",
-    'discrete gaussian': "discrete Gaussian noise, drawn by OpenDP with entropy from the operating system"
-                         " and added to integers",
+    'gaussian':
+        "Gaussian noise in floating point, which follows the theory only up to rounding"
+        " (its last bits can reveal a row: for experiments, not for publication)",
+    'discrete gaussian':
+        "discrete Gaussian noise, drawn by OpenDP with entropy from the operating system"
+        " and added to integers",
+    'fine discrete gaussian':
+        "discrete Gaussian noise on a fine grid, drawn by OpenDP with entropy from the"
+        " operating system and added to integers",
 }
+_EPS = {'gaussian': gaussian_eps, 'discrete gaussian': zcdp_to_eps, 'fine discrete gaussian': fine_eps}
 
+# %% ../nbs/02_noise.ipynb #18c11c68
 def eps_of(
     rho:float,   # zCDP spent > 0
     delta:float, # δ, 0 < δ < 1
     kind:str,    # A key of `NOISES`
 )->float:        # ε ≥ 0
     "The ε at `delta` that `rho` means for this kind of noise"
-    check_choice('noise', kind, *NOISES)
-    return gaussian_eps(rho, delta) if kind == 'gaussian' else zcdp_to_eps(rho, delta)
+    return _EPS[check_choice('noise', kind, *NOISES)](rho, delta)
 
 # %% ../nbs/02_noise.ipynb #7a00a609
 def make_noise(

@@ -82,6 +82,11 @@ class Coordinates:
         L = self.linear_map()
         return None if L is None else L.shape[1] - self.intercept
 
+    def size(self)->int:
+        "Number of entries of a row as it is seen; None: any"
+        if self.V is not None: return len(self.V)
+        return None if self.columns() is None else self.columns() + self.intercept
+
     def linear_map(self)->np.ndarray:
         "`V`, and below it `start/unit`, where there are any"
         if self.start is None: return self.V
@@ -118,6 +123,7 @@ class View(NamedTuple):
     a:np.ndarray  # (k, m)
     q2:np.ndarray # Squared norms (m,)
     r:np.ndarray  # Responses or residuals (m,)
+    good:np.ndarray=None # Which rows count (m,); None: all do
 
 TOO_LONG, TOO_FAR = 1e300, 1e150 # squared norm and response from which on a row is not finite for our purposes
 
@@ -136,7 +142,7 @@ def view(
     if refuse: raise ValueError("private rows must be finite, with entries below 1e150 (also after whitening): clean or"
                                 " rescale them beforehand, or pass nonfinite='zero' to count such rows as zeros")
     good = (q2 < TOO_LONG) & (np.abs(r) < TOO_FAR)
-    return View(np.where(good, a, 0), np.where(good, q2, 0), np.where(good, r, 0))
+    return View(np.where(good, a, 0), np.where(good, q2, 0), np.where(good, r, 0), good)
 
 def _check_columns(A, at):
     "Raise if the rows have another number of columns than the coordinates"
@@ -180,19 +186,20 @@ def fixed_map(
 
 def _fixed_point(A, y, at):
     "Whitened rows (k, m) and residuals (m,), all products and sums exact"
-    x, r = _with_ones(A, at), (y - at.offset)/at.unit
+    x = _with_ones(A, at)
+    r = (y - at.offset)/at.unit
     L = at.linear_map()
     if L is None: return x, r
     integers, e, f = fixed_map(L)
     bits = 53 - MAP_BITS - math.ceil(math.log2(len(x)))
-    z = np.array(x, order='C') # a copy, in which long loops run along memory
-    z *= np.ldexp(1., e)[:, None]
-    g = np.maximum(np.frexp(np.maximum(z.max(axis=0), -z.min(axis=0)))[1], -900) # a power of 2 for each row
+    z = np.multiply(x, np.ldexp(1., e)[:, None], order='C') # long loops run along memory
+    top = np.maximum(z.max(axis=0), -z.min(axis=0))
+    g = np.maximum(np.frexp(top)[1], -900) # a power of 2 for each row
     z *= np.ldexp(1., bits - g)
     np.rint(z, out=z)
-    Z = integers @ z # integers below 2^53: exact in any order, by any kernel
+    # integers below 2^53, up to a power of 2 for each row of the map: exact in any order
+    Z = np.ldexp(integers, f[:, None] - MAP_BITS) @ z
     Z *= np.ldexp(1., g - bits)
-    Z *= np.ldexp(1., f - MAP_BITS)[:, None]
     if at.start is None: return Z, r
     r -= Z[-1]
     return (x if at.V is None else Z[:-1]), r
@@ -308,7 +315,7 @@ def clip_view(
     r_y:float,  # Clipping radius for responses
 )->tuple:       # Clipped columns (k, m) and responses (m,)
     "`clip_rows` for a block that knows its norms"
-    a, q2, r = seen
+    a, q2, r, _ = seen
     if q2.max() > r_A*r_A: a = a*(r_A/np.maximum(np.sqrt(q2), r_A))
     return a, np.clip(r, -r_y, r_y)
 
