@@ -186,19 +186,20 @@ def fixed_map(
 
 def _fixed_point(A, y, at):
     "Whitened rows (k, m) and residuals (m,), all products and sums exact"
-    x, r = _with_ones(A, at), (y - at.offset)/at.unit
+    x = _with_ones(A, at)
+    r = (y - at.offset)/at.unit
     L = at.linear_map()
     if L is None: return x, r
     integers, e, f = fixed_map(L)
     bits = 53 - MAP_BITS - math.ceil(math.log2(len(x)))
-    z = np.array(x, order='C') # a copy, in which long loops run along memory
-    z *= np.ldexp(1., e)[:, None]
-    g = np.maximum(np.frexp(np.maximum(z.max(axis=0), -z.min(axis=0)))[1], -900) # a power of 2 for each row
+    z = np.multiply(x, np.ldexp(1., e)[:, None], order='C') # long loops run along memory
+    top = np.maximum(z.max(axis=0), -z.min(axis=0))
+    g = np.maximum(np.frexp(top)[1], -900) # a power of 2 for each row
     z *= np.ldexp(1., bits - g)
     np.rint(z, out=z)
-    Z = integers @ z # integers below 2^53: exact in any order, by any kernel
+    # integers below 2^53, up to a power of 2 for each row of the map: exact in any order
+    Z = np.ldexp(integers, f[:, None] - MAP_BITS) @ z
     Z *= np.ldexp(1., g - bits)
-    Z *= np.ldexp(1., f - MAP_BITS)[:, None]
     if at.start is None: return Z, r
     r -= Z[-1]
     return (x if at.V is None else Z[:-1]), r

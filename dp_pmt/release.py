@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['Release', 'release_moments', 'joint_weight', 'release', 'solve_symmetric', 'combine']
 
-# %% ../nbs/23_release.ipynb #9f739b26
+# %% ../nbs/23_release.ipynb #bc419148
 import hashlib
 import math
 from dataclasses import dataclass, field, replace
@@ -25,7 +25,7 @@ from .queries import GRID, CrossMoment, GramMatrix, SecondMoment
 from .results import Fit, guarantee
 from .rows import check_header
 
-# %% ../nbs/23_release.ipynb #3852f23a
+# %% ../nbs/23_release.ipynb #be5b1825
 @dataclass(eq=False, repr=False)
 class Release:
     "Noisy moments (means over `n` rows); what is computed from them costs nothing more"
@@ -117,7 +117,7 @@ class Release:
                      f" {self.noise} noise")
         return f"Release of {', '.join(names)} from {self.n:,} rows: {claim}"
 
-# %% ../nbs/23_release.ipynb #0a59633e
+# %% ../nbs/23_release.ipynb #b068306a
 def release_moments(
     run:Run,            # An estimator's run
     at,                 # Coordinates of the sums
@@ -137,16 +137,21 @@ def release_moments(
         Sigma=S/run.n, cross=c/run.n, n=run.n, rho=run.budget.spent, budget=run.budget.copy(),
         sigma1=sd1/run.n, sigma2=sd2/run.n, ensemble=ensemble, noise=run.noise.kind,
         sens=tuple(q.sensitivity()*q.unit(len(c)) for q in (second, cross)), names=run.columns,
-        public=at if isinstance(at, PublicMoment) else None, private=private)
+        public=at if isinstance(at, PublicMoment) else None, private=private,
+        versions=_versions(run))
 
-# %% ../nbs/23_release.ipynb #8c7feeb5
+def _versions(run):
+    "What computed a release; noise in integers is OpenDP's"
+    return versions(opendp=version('opendp')) if run.noise.integers else versions()
+
+# %% ../nbs/23_release.ipynb #dc98a301
 def joint_weight(
     d:int, # Number of columns ≥ 1
 )->float:
     "The weight of the response that makes the coefficients' noise smallest"
     return math.sqrt((math.sqrt(1 + 8*d) - 1)/4)
 
-# %% ../nbs/23_release.ipynb #91440ecd
+# %% ../nbs/23_release.ipynb #165104bc
 def _well_conditioned(public):
     "Is `inv_sqrt` the inverse root of `Sigma_B`, to six digits?"
     root = public.inv_sqrt
@@ -164,7 +169,7 @@ def _moderate(name, x):
     raise ValueError(f"{name} must lie between 1e-6 and 1e6:"
                      " the mean square of a whitened row is its number of columns")
 
-# %% ../nbs/23_release.ipynb #096e5e44
+# %% ../nbs/23_release.ipynb #f7c4a923
 def release(
     A,                    # Private rows (n, d); or, if `y` is None, an iterable of pairs (A_i, y_i); or files and tables
     y,                    # Private responses (n,), the name of their column, or None
@@ -199,9 +204,9 @@ def _from_joint(run, query, answer):
         n=run.n, rho=run.budget.spent, budget=run.budget, noise=run.noise.kind, names=run.columns,
         public=query.at, radius=query.radius, weight=w,
         sens=(query.sensitivity(integers=True)*query.step(len(J)),),
-        versions=versions(opendp=version('opendp')))
+        versions=_versions(run))
 
-# %% ../nbs/23_release.ipynb #16d64706
+# %% ../nbs/23_release.ipynb #cfdafa5c
 def solve_symmetric(
     S, # Symmetric (d, d), perhaps indefinite or singular after noise
     b, # (d,)
@@ -221,7 +226,7 @@ def _equations(rel):
     Q, T = np.linalg.qr(M if rel.columns is None else M[:, rel.columns])
     return Q, T, Q.T @ rel.Sigma @ Q, Q.T @ rel.cross
 
-# %% ../nbs/23_release.ipynb #741f64fd
+# %% ../nbs/23_release.ipynb #8ead0f0d
 def _ridge(rel, lam):
     "Minimises the mean of `(y - x'γ)²` plus `λ|γ|²`, in the original units, the intercept not shrunk"
     if rel.columns is None and not lam: return _plain(rel)
@@ -237,7 +242,7 @@ def _plain(rel):
     beta = solve_symmetric(rel.Sigma, rel.cross)
     return beta if rel.public is None else rel.public.map_back(beta)
 
-# %% ../nbs/23_release.ipynb #e5da7cd7
+# %% ../nbs/23_release.ipynb #7e9d8be9
 def _subset(rel, columns):
     "The same moments, for the fit on some of the columns; an intercept stays"
     if isinstance(columns, (str, Real)): columns = [columns]
@@ -253,7 +258,7 @@ def _is_position(j, k):
     "Is it an integer from 0 to k - 1?"
     return isinstance(j, (int, np.integer)) and not isinstance(j, bool) and 0 <= j < k
 
-# %% ../nbs/23_release.ipynb #3443a172
+# %% ../nbs/23_release.ipynb #c2e7b3c5
 def _fit(rel, lam, residual_sd):
     "See `Release.fit`"
     lam = check_positive('lam', lam, zero=True)
@@ -265,14 +270,14 @@ def _fit(rel, lam, residual_sd):
         intercept=float(beta[d]) if rel.intercept else None, release=rel,
         cov=_covariance_or_why(rel, lam, residual_sd), advice=_clipping_advice(rel))
 
-# %% ../nbs/23_release.ipynb #3b81da77
+# %% ../nbs/23_release.ipynb #7a56c4af
 def _noise_covariance(v, sigma1, sigma2, ensemble):
     "Covariance of `g - G @ v` for the noise `G`, `g` of a release"
     off = sigma1**2*ENSEMBLES[ensemble]
     return ((sigma2**2 + off*(v @ v))*np.eye(len(v))
             + off*np.outer(v, v) + (sigma1**2 - 2*off)*np.diag(v*v))
 
-# %% ../nbs/23_release.ipynb #436e1f71
+# %% ../nbs/23_release.ipynb #5f4030c1
 def _residual_variance(rel, residual_sd=None):
     "Residual variance in the released unit: given, or from the response moment, or from public rows"
     if residual_sd is not None: return (check_positive('residual_sd', residual_sd)/_scale(rel))**2
@@ -296,7 +301,7 @@ def _released_variance(rel):
     explained = np.trace(solve_symmetric(H, noise))
     return max(0., float(rel.yy - rel.cross @ v + explained)*rel.n/max(rel.n - len(c), 1))
 
-# %% ../nbs/23_release.ipynb #9bdad930
+# %% ../nbs/23_release.ipynb #363686ba
 def _covariance(rel, residual_sd=None):
     "Covariance of the coefficients, from sampling and privacy noise; infinite where noise dominates"
     Q, T, H, c = _equations(rel)
@@ -322,7 +327,7 @@ def _covariance_or_why(rel, lam, residual_sd):
     try: return _covariance(rel, residual_sd)
     except ValueError as why: return str(why)
 
-# %% ../nbs/23_release.ipynb #02a2499d
+# %% ../nbs/23_release.ipynb #e440c475
 _CROWDED = .3 # mean square length of joint rows over radius², from which on many are clipped
 
 def _clipping_advice(rel):
@@ -335,7 +340,7 @@ def _clipping_advice(rel):
             " intervals don't count it. Give public rows and responses on the scale of the private"
             " ones, or a larger radius="]
 
-# %% ../nbs/23_release.ipynb #d2fc2ffc
+# %% ../nbs/23_release.ipynb #9d34fee9
 _PLAIN = ('n', 'rho', 'private', 'noise', 'ensemble', 'sigma1', 'sigma2', 'sigma3', 'yy',
           'names', 'columns', 'versions', 'radius', 'weight')
 _PUBLIC = ('n', 'sigma_yB', 'Sigma_B', 'cross_B', 'inv_sqrt', 'offset', 'center')
@@ -364,7 +369,7 @@ def _write(rel, path, delta, key):
     check_header([k for k in rel.names or [] if k != INTERCEPT])
     return hand_over(_content(rel, delta), _read, path, key)
 
-# %% ../nbs/23_release.ipynb #16e8ed70
+# %% ../nbs/23_release.ipynb #78b27d65
 def _read(source, key=None):
     "See `Release.from_json`"
     c = unseal(source, 'release', key)
@@ -388,7 +393,7 @@ def _public_from(c, d):
     vars(public).update(entries, d=d, names=c['names'])
     return public
 
-# %% ../nbs/23_release.ipynb #67ccb34c
+# %% ../nbs/23_release.ipynb #56d0d4c6
 def _meaning(rel):
     "Rules for what a file says: pairs (does it hold, how it reads)"
     d = len(rel.cross)
@@ -419,7 +424,7 @@ def _is_fine(rel):
     total = sum(k/sd**2 for k, sd in zip(numbers, steps))
     return min(steps) >= FINE_SD and total <= FINE_TOTAL
 
-# %% ../nbs/23_release.ipynb #bcf6502a
+# %% ../nbs/23_release.ipynb #df137be5
 _TOGETHER = ("yy, its noise sd, radius and weight come together,"
              " with a joint release and its public coordinates")
 _CLIP = "the moments must not exceed what the clip allows"
@@ -453,7 +458,7 @@ def _one_noise(rel):
     together = near(rel.sigma2**2, rel.sigma1*rel.sigma3/2)
     return together and near(rel.sigma1, rel.weight**2*rel.sigma3) and near(rel.sigma1, *_asked(rel))
 
-# %% ../nbs/23_release.ipynb #9b7034f6
+# %% ../nbs/23_release.ipynb #914aa55f
 def _public_meaning(rel):
     "Rules for the public coordinates"
     p = rel.public
@@ -470,7 +475,7 @@ def _intercept_fits(rel):
     if p.cross_B[-1] != 0 or max(abs(p.offset), np.abs(p.center).max()) >= 1e60: return False
     return all(np.array_equal(S[-1], last) for S in (p.Sigma_B, p.inv_sqrt))
 
-# %% ../nbs/23_release.ipynb #d043bd1e
+# %% ../nbs/23_release.ipynb #371e9d9c
 def _digest(rel):
     "A short fingerprint of the noisy moments: no two releases share it"
     return hashlib.sha256(rel.Sigma.tobytes() + rel.cross.tobytes()).hexdigest()[:32]
@@ -491,7 +496,7 @@ def _same_place(p, q):
     same = p.sigma_yB == q.sigma_yB and p.offset == q.offset
     return same and np.array_equal(p.Sigma_B, q.Sigma_B) and np.array_equal(p.center, q.center)
 
-# %% ../nbs/23_release.ipynb #7e9c0917
+# %% ../nbs/23_release.ipynb #9d65a9ba
 def combine(
     *releases, # `Release` of different rows, in the same coordinates
 )->Release:

@@ -12,7 +12,7 @@ from html import escape
 
 import numpy as np
 import pandas as pd
-from scipy.stats import norm
+from scipy.stats import t as t_law
 
 from .checks import as_matrix, check_finite, check_fraction, check_positive, warn
 from .documents import agree, as_array, budget_from, budget_to, check_claim, hand_over
@@ -21,6 +21,7 @@ from .noise import NOISES, eps_of
 from .preconditioning import INTERCEPT
 from .privacy import Budget
 from .rows import check_header, check_names, names_of, picked
+from .tables import Summary, constraints, interval_table, plot_coefficients, summary_table, wald
 
 # %% ../nbs/21_results.ipynb #2289d322
 def _claim(rho, delta, noise):
@@ -78,6 +79,12 @@ class Fit:
     noise:str='gaussian'    # Key of `NOISES`
     private:bool=True       # Does the claim hold? False for `ols` and for Algorithm 2
     cov:object="this method has no standard errors" # Covariance, the intercept last; or why there is none
+    cov_privacy:np.ndarray=None # The part of `cov` that comes from privacy noise, where it is known
+    cov_type:str=None       # `'robust'` or `'nonrobust'`: were unequal variances counted?
+    residual_sd:float=None  # Noisy sd of the residuals
+    r2:float=None           # Noisy share of the variance that the columns explain
+    df:float=math.inf       # Degrees of freedom of the residual variance
+    response:str=None       # Name of the response
     advice:list=field(default_factory=list) # Sentences a user should read, from released numbers
     release:object=None     # The noisy moments, where there are any
     path:np.ndarray=None    # Iterates (steps + 1, d), where the method iterates
@@ -105,15 +112,33 @@ class Fit:
         return dict(zip(self.labels, self.all.tolist()))
 
     def predict(self,
-        X,         # Rows (m, d) without a column of ones; from a frame columns are picked by name
-    )->np.ndarray: # (m,)
+        X,                # Rows (m, d) without a column of ones; from a frame columns are picked by name
+        level:float=None, # Coverage of intervals, 0 < level < 1; None: predictions alone
+    ):                    # (m,), or a frame with intervals of the mean and of a new response
         "`X @ beta`, plus the intercept if there is one"
+        X = self._design(X)
+        mean = X @ self.all
+        return mean if level is None else self._prediction_table(X, mean, level)
+
+    def _design(self, X):
+        "Rows as a matrix, with a column of ones where there is an intercept"
         X = picked(self.names, X)
         check_names(self.names, names_of(X), 'the fit', 'X')
         X = as_matrix(X)
         d = len(self.beta)
         if X.shape[1] != d: raise ValueError(f"X must have {d} columns, got {X.shape[1]}")
-        return X @ self.beta + (self.intercept or 0.)
+        return X if self.intercept is None else np.c_[X, np.ones(len(X))]
+
+    def _prediction_table(self, X, mean, level):
+        "Intervals of the mean, and of a new response where the residuals' sd is known"
+        t = t_law.isf((1 - check_fraction('level', level))/2, self.df)
+        cov = self.covariance()
+        known = np.isfinite(cov).all()
+        se = np.sqrt(np.einsum('ij,jk,ik->i', X, cov, X)) if known else np.full(len(X), math.inf)
+        table = pd.DataFrame(dict(mean=mean, se=se, low=mean - t*se, high=mean + t*se))
+        if self.residual_sd is None: return table
+        wide = t*np.sqrt(se**2 + self.residual_sd**2)
+        return table.assign(new_low=mean - wide, new_high=mean + wide)
 
     def covariance(self)->np.ndarray:
         "Covariance of the coefficients, the intercept last; infinite where noise dominates"
@@ -124,11 +149,35 @@ class Fit:
         level:float=.95, # Coverage of each interval, 0 < level < 1
     )->pd.DataFrame:     # coef, se, low, high; one row a coefficient, the intercept last
         "Confidence intervals that count sampling and privacy noise"
-        coef, se = self.all, np.sqrt(np.diag(self.covariance()))
-        half = norm.isf((1 - check_fraction('level', level))/2)*se
+        cov = self.covariance()
         for text in self.advice: warn(text, AdviceWarning)
-        table = dict(coef=coef, se=se, low=coef - half, high=coef + half)
-        return pd.DataFrame(table, index=self.labels)
+        return interval_table(self.all, cov, self.labels, level, self.df)
+
+    def test(self,
+        what=None, # Text such as `'a = b, c = 0'`, or a matrix (m, p), or (matrix, values); None: all slopes are 0
+    ):             # `WaldTest`
+        "Joint test of linear equations; costs nothing more"
+        p, d = len(self.all), len(self.beta)
+        R, q = constraints(np.eye(p)[:d] if what is None else what, self.labels)
+        return wald(self.all, self.covariance(), R, q, self.df)
+
+    def summary(self,
+        level:float=.95,  # Coverage of each interval, 0 < level < 1
+        delta:float=1e-6, # δ at which ε is quoted, 0 < δ < 1
+    )->Summary:           # Text, HTML or LaTeX
+        "The regression table"
+        return _summary(self, level, delta)
+
+    def plot(self,
+        beside=None,    # Another fit, or {label: fit}, drawn beside this one
+        level:float=.95, # Coverage of each interval
+        skip=(INTERCEPT,), # Coefficients to leave out
+        ax=None,        # Axes to draw on; None: a new figure
+    ):                  # The axes
+        "Coefficients with their intervals"
+        others = beside if isinstance(beside, dict) else {} if beside is None else {beside.method: beside}
+        fits = {self.method: self, **others}
+        return plot_coefficients({k: _interval_or_point(f, level) for k, f in fits.items()}, skip, ax=ax)
 
     def eps(self,
         delta:float=1e-6, # δ, 0 < δ < 1
@@ -193,8 +242,41 @@ def _html(fit):
     head = "<tr><th>column</th><th>coefficient</th></tr>"
     return f"<table><caption>{caption}</caption>{head}{rows}</table>"
 
+def _interval_or_point(fit, level):
+    "Intervals, or the coefficients alone where there are none"
+    p = len(fit.all)
+    cov = np.zeros((p, p)) if isinstance(fit.cov, str) else fit.cov
+    return interval_table(fit.all, cov, fit.labels, level, fit.df)
+
+# %% ../nbs/21_results.ipynb #a031f0b9
+def _summary(fit, level, delta):
+    "See `Fit.summary`"
+    none = isinstance(fit.cov, str)
+    p = len(fit.all)
+    cov = np.full((p, p), math.nan) if none else fit.cov
+    table = summary_table(fit.all, cov, fit.labels, fit.cov_privacy, level, fit.df)
+    notes = [f"No standard errors: {fit.cov}."] if none else _notes(fit)
+    return Summary(f'Private regression: {fit.method}', _facts(fit, delta, none), table, [*notes, *fit.advice])
+
+def _facts(fit, delta, none):
+    "What stands above the table"
+    def show(x, form='.4g'): return '' if x is None else format(x, form)
+    facts = [('Dep. Variable', fit.response or 'y'), ('R-squared', show(fit.r2, '.3f')),
+             ('Method', fit.method), ('Residual sd', show(fit.residual_sd)),
+             ('No. Observations', show(fit.n, ',')), ('Df Residuals', show(fit.df) if fit.df < 1e6 else 'inf')]
+    facts += [('epsilon', f'{fit.eps(delta):.4g} at delta {delta:g}' if fit.private else 'NOT private'),
+              ('Covariance Type', fit.cov_type or ('none' if none else 'nonrobust'))]
+    if none: return facts
+    F = fit.test()
+    return [*facts, ('F-statistic', f'{F.statistic:.4g}'), ('Prob (F-statistic)', f'{F.p:.3g}')]
+
+def _notes(fit):
+    "What stands below the table"
+    if fit.cov_privacy is None: return ["Standard errors count sampling and privacy noise."]
+    return ["Standard errors count sampling and privacy noise; the squares of their two parts add up."]
+
 # %% ../nbs/21_results.ipynb #623be524
-_PLAIN = ('method', 'n', 'rho', 'noise', 'names', 'intercept', 'advice')
+_PLAIN = ('method', 'n', 'rho', 'noise', 'names', 'intercept', 'advice', 'cov_type', 'residual_sd', 'r2', 'response')
 
 def _content(fit, delta):
     "What the file holds: plain numbers and text"
@@ -204,7 +286,8 @@ def _content(fit, delta):
         format='dp_pmt fit 1', neighbours='one row replaced', versions=versions(),
         statement=fit.statement(delta), delta=delta, eps=fit.eps(delta),
         beta=fit.beta.tolist(), budget=budget_to(fit.budget), no_covariance=why,
-        covariance=None if why else _listed(fit.cov), **plain)
+        covariance=None if why else _listed(fit.cov), df=None if fit.df == math.inf else fit.df,
+        covariance_privacy=None if fit.cov_privacy is None else _listed(fit.cov_privacy), **plain)
 
 def _listed(cov):
     "A matrix as lists; JSON has no infinity, so an infinite covariance is an empty list"
@@ -223,7 +306,9 @@ def _read(source, key=None):
     "See `Fit.from_json`"
     c = unseal(source, 'fit', key)
     plain = {k: c[k] for k in _PLAIN}
-    fit = Fit(np.array(c['beta'], float), budget=budget_from(c['budget']), cov=_cov_of(c), **plain)
+    fit = Fit(np.array(c['beta'], float), budget=budget_from(c['budget']), cov=_cov_of(c),
+              df=math.inf if c['df'] is None else c['df'], **plain)
+    if c['covariance_privacy'] is not None: fit.cov_privacy = _privacy_part(fit, c)
     agree(not fit.names or len(fit.names) == len(fit.beta), "there must be a name a coefficient")
     check_claim(fit, c)
     return fit
@@ -232,11 +317,21 @@ def _cov_of(c):
     "The covariance that a file holds, or the text that says why there is none"
     why, cov = c['no_covariance'], c['covariance']
     agree((why is None) != (cov is None), "a fit has a covariance or a reason")
-    if cov is None: return why
+    return why if cov is None else _matrix_of(c, 'covariance')
+
+def _matrix_of(c, name):
+    "A covariance from its lists"
     p = len(c['beta']) + (c['intercept'] is not None)
-    if not cov: return np.full((p, p), math.inf)
-    cov = as_array(c, 'covariance', p, p, kind='fit')
+    if not c[name]: return np.full((p, p), math.inf)
+    cov = as_array(c, name, p, p, kind='fit')
     least = -1e-9*np.abs(cov).max()
     agree(np.allclose(cov, cov.T) and np.linalg.eigvalsh(cov)[0] >= least,
           "a covariance is symmetric and has no negative eigenvalue")
     return cov
+
+def _privacy_part(fit, c):
+    "The part of privacy, which is no more than the whole"
+    part = _matrix_of(c, 'covariance_privacy')
+    within = not isinstance(fit.cov, str) and (np.diag(part) <= np.diag(fit.cov)*(1 + 1e-9)).all()
+    agree(within, "the part of privacy is no more than the covariance")
+    return part

@@ -132,10 +132,10 @@ def private_whitening(
 
 # %% ../nbs/44a_rivals.ipynb #b8a6bf3d
 def _whitener(B):
-    "W with W'B'BW/n = I; where public rows show nothing, a hundredth of the mean eigenvalue"
+    "W (d, k) with W'B'BW/n = I, in the k directions that the public rows show"
     w, Q = np.linalg.eigh(second_moment(B))
     seen = w > 1e-10*w[-1]
-    return Q/np.sqrt(np.where(seen, w, .01*w.mean()))
+    return Q[:, seen]/np.sqrt(w[seen])
 
 # %% ../nbs/44a_rivals.ipynb #2eb22249
 def whitened_dope(

@@ -341,12 +341,11 @@ case(pl.optimal_split, d=count(), R=positive, ensemble=ensemble)
 case(ds.spectrum, d=count(1, 2, 5), kappa=number(1, 10., 1e6), shape=choice('geometric', 'linear'))
 case(ds.gaussian_model, n_A=count(1, 20), n_B=count(1, 5), d=count(1, 3), kappa=number(1, 10.), rng=seeds(), shape=choice('geometric', 'linear'), beta=st.one_of(st.none(), rows(1)), noise=positive, design=choice(*ds.DESIGNS))
 case(ds.standardize, X=rows())
-case(ds.snapshot, name=choice('ccpp', 'white_wine'))
 case(ds.load_ccpp, source=choice('snapshot'), as_frame=flag())
 case(ds.load_white_wine, source=choice('snapshot'), as_frame=flag())
 exempt('a tuple', ds.Sample)
 exempt('a path inside the package', ds.data_file)
-exempt('needs the network', ds.fetch_uci)
+exempt("needs data of an optional package", ds.load_regression, ds.load_further)
 
 # anchored: its steps see what dp_anchored let through, so their input is of the right kind, and extreme
 @st.composite
