@@ -23,15 +23,22 @@ from .results import Fit
 # %% ../nbs/60_package.ipynb #5bd6397e
 __doc__ = """Private linear regression with a little public data
 
-Fit privately       dp_anchored (the most accurate), dp_pmtolse (the paper's Algorithm 1), dp_ssp (no public rows), dope_gd
-Hand over           release, combine; Release and Fit have to_json, intervals, statement
-Rows elsewhere      open_rows (files and tables), Sites (several of them); every fit takes paths, Polars, DuckDB and Dask too
-What it costs       eps_to_rho, gaussian_eps, zcdp_to_eps, Budget; predict_error before anything is spent
+Fit privately       dp_anchored (the most accurate), dp_pmtolse (the paper's Algorithm 1),
+                    dp_ssp (no public rows), dope_gd
+Hand over           release, combine; Release and Fit have statement, to_json and from_json
+Rows elsewhere      open_rows (files and tables), Sites (several of them);
+                    every fit takes paths, Polars, DuckDB and Dask too
+What it costs       eps_to_rho, gaussian_eps, zcdp_to_eps; Budget, a ledger for several fits;
+                    predict_error before anything is spent
 Check a claim       audit
 Without privacy     ols, public_ols, dp_olse (the paper's Algorithm 2, which is not private)
 """
-_all_ = ['dp_anchored', 'dp_pmtolse', 'dp_ssp', 'dope_gd', 'release', 'combine', 'Release', 'Fit', 'open_rows', 'Sites',
-         'eps_to_rho', 'gaussian_eps', 'zcdp_to_eps', 'Budget', 'predict_error', 'audit', 'ols', 'public_ols', 'dp_olse']
+_all_ = ['dp_anchored', 'dp_pmtolse', 'dp_ssp', 'dope_gd',
+         'release', 'combine', 'Release', 'Fit',
+         'open_rows', 'Sites',
+         'eps_to_rho', 'gaussian_eps', 'zcdp_to_eps', 'Budget', 'predict_error',
+         'audit',
+         'ols', 'public_ols', 'dp_olse']
 __all__ = list(_all_)
 
 def __dir__(): return [*__all__, '__doc__', '__version__']

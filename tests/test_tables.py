@@ -6,7 +6,7 @@ from tables import GIVEN, TABLES, columns, data
 
 
 def test_every_table_has_a_writer():
-    saved = {p.name for p in data.iterdir()}
+    saved = {p.name for p in data.iterdir() if not p.name.endswith('.schema.json')}
     assert saved == GIVEN | set(TABLES)
 
 
