@@ -362,9 +362,9 @@ class Moments:
         check_choice('nonfinite', nonfinite, 'error', 'zero')
         if not r_A == math.inf: r_A = check_positive('r_A', r_A)
         if not r_y == math.inf: r_y = check_positive('r_y', r_y)
-        rows = as_rows(A, y)
-        at = public or Coordinates()
         refuse = nonfinite == 'error'
+        rows = as_rows(A, y, strict=refuse)
+        at = public or Coordinates()
         AA, Ay, yy = rows.sum(partial(_moments, at=at, r_A=r_A, r_y=r_y, refuse=refuse))
         return cls(rows.n, AA, Ay, float(yy))
 
