@@ -12,6 +12,7 @@ import math
 import sys
 import warnings
 import re
+from decimal import Decimal
 from numbers import Integral, Real
 
 import numpy as np
@@ -115,9 +116,12 @@ def check_rng(
     raise ValueError(f"rng must be None, a seed or a numpy.random.Generator, got {shown(rng)}")
 
 # %% ../nbs/00_checks.ipynb #a6856334
-def _as_array(x, name):
+def _as_array(x, name, loose=False):
     "`x` as numpy sees it, or a `ValueError` with our words in place of numpy's"
-    try: return np.asarray(x)
+    try:
+        made = np.asarray(x)
+        if not loose or made.dtype.kind in 'biuf' or hasattr(x, 'dtype'): return made
+        return np.asarray(x, dtype=object) # a list with one text: the other cells as they are
     except (TypeError, ValueError, OverflowError): pass
     raise ValueError(f"{label(name)} must be rectangular and hold numbers only")
 
@@ -138,35 +142,68 @@ def check_finite(
     raise ValueError(f"{label(name)} must hold finite real numbers only{bound}")
 
 # %% ../nbs/00_checks.ipynb #42934c51
-def _check_kind(X, name):
+def _is_number(t, loose):
+    "Does a column of this type hold numbers? If `loose`, may it?"
+    return t.kind in ('biufOUS' if loose else 'biuf') and not (loose and hasattr(t, 'categories'))
+
+def _check_kind(X, name, loose=False):
     "Refuse types that are not real numbers"
     types = list(X.dtypes) if hasattr(X, 'columns') else [X.dtype]
-    wrong = [str(j) for j, t in enumerate(types) if t.kind not in 'biuf']
+    wrong = [str(j) for j, t in enumerate(types) if not _is_number(t, loose)]
     if not wrong: return
     where = ''
     if hasattr(X, 'columns'): # by number: a file without a header has data for names
         where = f": see column {', '.join(wrong)} (the first is 0)"
-    rule = "must hold real numbers only, not text, objects, dates or complex numbers"
+    text = '' if loose else 'text, objects, '
+    rule = f"must hold real numbers only, not {text}dates, categories or complex numbers"
     raise ValueError(f"{label(name)} {rule}{where}")
 
+# %% ../nbs/00_checks.ipynb #e4ab95c8
+def _cell(x):
+    "One cell as a number; NaN if it is none"
+    if isinstance(x, bytes): x = x.decode('latin-1')
+    if isinstance(x, str):
+        x = x.strip().lower()
+        if x in ('true', 'false'): return float(x == 'true')
+        if '_' in x or not x.isascii(): return math.nan # only Python takes 1_000 for a number
+    elif not isinstance(x, (Real, Decimal, np.bool_)): return math.nan
+    try: return float(x)
+    except (ValueError, OverflowError): return math.nan
+
+def _cells(X):
+    "An array or column of anything, cell by cell"
+    values = np.asarray(X, dtype=object)
+    return np.array([_cell(x) for x in values.ravel()], dtype=float).reshape(values.shape)
+
 # %% ../nbs/00_checks.ipynb #2a6e6186
+@np.errstate(all='ignore')
 def to_floats(
-    block,        # Rows: an array, a frame or nested lists of numbers
-    name:str='X', # What to call it in an error
-)->np.ndarray:    # The same, as float64
+    block,            # Rows: an array, a frame or nested lists of numbers
+    name:str='X',     # What to call it in an error
+    loose:bool=False, # Take objects and text too? A cell that is no number becomes NaN
+)->np.ndarray:        # The same, as float64
     "`block` as float64; a missing value of pandas becomes NaN, and NaN is dealt with by the caller"
-    if not hasattr(block, 'iloc'): block = _as_array(block, name)
-    _check_kind(block, name)
-    with np.errstate(all='ignore'):
-        if not hasattr(block, 'iloc'): return block.astype(float, copy=False)
-        return block.to_numpy(dtype=float, na_value=math.nan)
+    if not hasattr(block, 'iloc'): block = _as_array(block, name, loose)
+    _check_kind(block, name, loose)
+    if hasattr(block, 'columns'): return _frame_floats(block)
+    if block.dtype.kind not in 'biuf': return _cells(block)
+    if not hasattr(block, 'iloc'): return block.astype(float, copy=False)
+    return block.to_numpy(dtype=float, na_value=math.nan)
+
+def _frame_floats(frame):
+    "A frame as float64; column by column, if some are no numbers"
+    if all(t.kind in 'biuf' for t in frame.dtypes):
+        return frame.to_numpy(dtype=float, na_value=math.nan)
+    columns = [frame.iloc[:, j] for j in range(frame.shape[1])]
+    return np.array([to_floats(c, loose=True) for c in columns]).T
 
 # %% ../nbs/00_checks.ipynb #d1446f71
-def _filled(X, name):
+@np.errstate(all='ignore') # a long double may be too large for float64
+def _filled(X, name, loose=False):
     "`X` as an array; what is masked is missing, so it becomes NaN"
-    if isinstance(X, np.ma.MaskedArray) and X.dtype.kind in 'biuf':
-        return np.ma.filled(X.astype(float), math.nan)
-    return _as_array(X, name)
+    if not isinstance(X, np.ma.MaskedArray): return _as_array(X, name, loose)
+    if X.dtype.kind in 'biuf': return np.ma.filled(X.astype(float), math.nan)
+    return np.ma.filled(X.astype(object), math.nan) if X.dtype.kind in 'OUS' else X.data
 
 # %% ../nbs/00_checks.ipynb #2ec6c7cd
 def _check_dimensions(X, name, ndim):
@@ -180,19 +217,21 @@ def _check_dimensions(X, name, ndim):
 
 # %% ../nbs/00_checks.ipynb #65166c2b
 def shape_of(
-    X,            # Rows: an array, a frame or nested lists
-    name:str='X', # What to call it in an error
-    ndim:int=2,   # 2 for covariates, 1 for responses
-)->tuple:         # `(X, n)`: something to slice by rows, and how many there are
+    X,                # Rows: an array, a frame or nested lists
+    name:str='X',     # What to call it in an error
+    ndim:int=2,       # 2 for covariates, 1 for responses
+    loose:bool=False, # Take objects and text too?
+    types:bool=True,  # Check the types at all?
+)->tuple:             # `(X, n)`: something to slice by rows, and how many there are
     "`X` after checking its dimensions and its type, not its values"
     ndim = check_integer('ndim', ndim)
-    if not hasattr(X, 'iloc'): X = _filled(X, name)
+    if not hasattr(X, 'iloc'): X = _filled(X, name, loose)
     if len(X.shape) == 0:
         raise ValueError(f"{label(name)} must be an array, a frame or nested lists")
     if ndim == 1 and len(X.shape) == 2 and X.shape[1] == 1:
         X = X.iloc[:, 0] if hasattr(X, 'iloc') else X[:, 0]
     _check_dimensions(X, name, ndim)
-    _check_kind(X, name)
+    if types: _check_kind(X, name, loose)
     if 0 not in X.shape: return X, X.shape[0]
     rule = "must have at least one row and one column"
     raise ValueError(f"{label(name)} {rule}, got shape {tuple(X.shape)}")

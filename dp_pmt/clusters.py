@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['DaskRows', 'SparkRows', 'Sites', 'watched', 'Checkpoint']
 
-# %% ../nbs/12_clusters.ipynb #979e715b
+# %% ../nbs/12_clusters.ipynb #f6304af4
 import hashlib
 import os
 import pickle
@@ -18,12 +18,18 @@ from pathlib import Path
 import numpy as np
 from tqdm.auto import tqdm
 
-from .files import arrays, chosen, need_arrow, quietly, refuse_types, skipping
-from .rows import ArrayRows, Rows, Sums, add_up, as_rows
+from .checks import to_floats
+from .files import arrays, as_frame, chosen, need_arrow, quietly, refuse_types, skipping
+from .rows import BLOCK, ArrayRows, Rows, Sums, add_up, as_rows, check_known
 
-# %% ../nbs/12_clusters.ipynb #9838a72f
+# %% ../nbs/12_clusters.ipynb #2f30968b
 class _Refused(str):
-    "What a worker says instead of a sum, when it was our own rule that stopped it"
+    "What a worker says instead of a sum, when it had to stop"
+
+def _worked(f, blocks):
+    "The sums of some blocks on one thread (the cores belong to the cluster), or a refusal"
+    try: return quietly(partial(add_up, threads=1), f, blocks)
+    except ValueError as e: return _Refused(e)
 
 def _total(parts):
     "The sum of what workers say; one refusal is enough"
@@ -38,7 +44,7 @@ def _checked(total):
     if total is None: raise ValueError("there are no private rows")
     return total
 
-# %% ../nbs/12_clusters.ipynb #faf71830
+# %% ../nbs/12_clusters.ipynb #6601d7f3
 class DaskRows(Rows):
     "Rows of a Dask collection, summed where they are"
     ordered, outermost = False, True
@@ -54,60 +60,75 @@ class DaskRows(Rows):
 
     def _open_frame(self, A, y, columns):
         "Partitions of a frame"
-        from dask import delayed
         if not isinstance(y, str): raise ValueError("y must be the name of the response's column")
-        self.names = chosen(list(A.columns), y, columns)
-        A = A[[*self.names, y]]
-        self.parts = [delayed(_cut_frame)(p, self.names, y) for p in A.to_delayed()]
-        self.count = lambda: sum(A.map_partitions(len).compute())
+        self.names, self.response = chosen(list(A.columns), y, columns), y
+        self.frame, self.meta = A, A._meta[[*self.names, y]]
 
     def _open_array(self, A, y):
         "Chunks of an array; rows and responses in one piece, so that what both are made from is made once"
         import dask.array as da
-        from dask import delayed
         if getattr(A, 'ndim', 0) != 2 or getattr(y, 'ndim', 0) != 1 or not hasattr(y, 'rechunk'):
             raise ValueError("a Dask array A must have 2 dimensions, and y must be a Dask array with 1")
         if np.isnan([*A.shape, *y.shape]).any() or len(A) != len(y):
             raise ValueError("A and y must have equally many rows, and know it: compute_chunk_sizes()")
-        Z = da.concatenate([A, y.rechunk((A.chunks[0],))[:, None]], axis=1).rechunk({1: -1})
-        self.parts = [delayed(_cut_array)(z) for z in Z.to_delayed().ravel()]
-        self.count = partial(len, A)
+        Z = da.concatenate([A, y.rechunk((A.chunks[0],))[:, None]], axis=1)
+        self.frame, self.meta = None, np.empty(0, Z.dtype)
+        self.chunks = Z.rechunk({1: -1})
 
-    @property
-    def n(self):
-        if self._n is None: self._n = int(quietly(self.count))
-        return super().n
+    def check_types(self, strict=True):
+        "Raise if a column's declared type can't be that of numbers"
+        to_floats(self.meta, 'A', loose=not strict)
 
-    def _pass(self, f):
+    def _parts(self, columns=None):
+        "A task for each partition, that brings its rows with these columns"
+        if self.frame is None: return list(self.chunks.to_delayed().ravel())
+        columns = [*self.names, self.response] if columns is None else list(columns)
+        check_known(columns, list(self.frame.columns))
+        return self.frame[columns].to_delayed()
+
+    def _pass(self, f, columns=None):
         "One task a partition, then a tree of sums; runs on the active client, if there is one"
         import dask
-        parts = [dask.delayed(_part, pure=False)(f, p) for p in self.parts]
-        while len(parts) > 1: parts = [dask.delayed(_total)(parts[i:i + 8]) for i in range(0, len(parts), 8)]
+        part, join = dask.delayed(_dask_sums, pure=False), dask.delayed(_total)
+        parts = [part(f, p, self.response, columns) for p in self._parts(columns)]
+        while len(parts) > 1: parts = [join(parts[i:i + 8]) for i in range(0, len(parts), 8)]
         return _checked(quietly(dask.compute, *parts)[0] if parts else None)
 
     def blocks(self, skip=0):
         "The rows here, one partition at a time"
-        for p in self.parts:
-            A, y = quietly(p.compute)
-            if len(y) > skip: yield from ArrayRows(A, y).blocks(skip)
-            skip = max(0, skip - len(y))
+        return self._here(None, skip)
 
-def _cut_frame(frame, columns, y):
-    "Covariates and responses of a partition"
-    return frame[columns], frame[y]
+    def frames(self, columns=None, skip=0):
+        "The rows here as they are, one partition at a time"
+        columns = [*(self.names or _numbered(self.chunks)), self.response] if columns is None else columns
+        return (frame for frame, in self._here(columns, skip))
 
-def _cut_array(Z):
-    "Covariates and responses of a chunk"
-    return Z[:, :-1], Z[:, -1]
+    def _here(self, columns, skip):
+        "Blocks, or frames, of one partition after the other"
+        for part in self._parts(columns):
+            rows = quietly(part.compute)
+            if len(rows) > skip: yield from _dask_blocks(rows[skip:], self.response, columns)
+            skip = max(0, skip - len(rows))
 
-def _part(f, rows):
-    "The sums of one partition, on one thread: the cores belong to Dask"
-    A, y = rows
-    if not len(y): return None
-    try: return add_up(f, ArrayRows(A, y).blocks(), threads=1)
-    except ValueError as e: return _Refused(e)
+# %% ../nbs/12_clusters.ipynb #1d702b59
+def _numbered(Z):
+    "Names of an array's columns but the last"
+    return [f'x{j}' for j in range(Z.shape[1] - 1)]
 
-# %% ../nbs/12_clusters.ipynb #e2e251ca
+def _dask_blocks(rows, y, columns):
+    "Blocks of a partition, or frames with these columns"
+    if not hasattr(rows, 'columns'):
+        rows = ArrayRows(rows[:, :-1], rows[:, -1])
+        return ((frame,) for frame in rows.frames(columns)) if columns else rows.blocks()
+    if columns is None: return ArrayRows(rows.drop(columns=y), rows[y]).blocks()
+    size = max(1, BLOCK//len(columns))
+    return ((rows[i:i + size].reset_index(drop=True),) for i in range(0, len(rows), size))
+
+def _dask_sums(f, rows, y, columns):
+    "What one partition adds"
+    return _worked(f, _dask_blocks(rows, y, columns)) if len(rows) else None
+
+# %% ../nbs/12_clusters.ipynb #9c9261be
 class SparkRows(Rows):
     "Rows of a Spark frame, summed where they are"
     ordered, outermost = False, True
@@ -120,89 +141,158 @@ class SparkRows(Rows):
     ):
         if not isinstance(y, str): raise ValueError("y must be the name of the response's column")
         need_arrow()
-        self.names, self.y = chosen(A.columns, y, columns), y
-        refuse_types({c: t for c, t in A.dtypes if c in (*self.names, y) and not t.startswith(self._NUMBERS)})
-        self.frame = A.select(*self.names, y)
+        self.names, self.response, self.frame = chosen(A.columns, y, columns), y, A
 
-    @property
-    def n(self):
-        if self._n is None: self._n = int(quietly(self.frame.count))
-        return super().n
+    def check_types(self, strict=True):
+        "Raise if a column's declared type can't be that of numbers"
+        good = self._NUMBERS if strict else (*self._NUMBERS, 'string')
+        asked = {c: t for c, t in self.frame.dtypes if c in (*self.names, self.response)}
+        refuse_types({c: t for c, t in asked.items() if t.split('(')[0] not in good})
 
-    def _pass(self, f):
+    def _selected(self, columns):
+        "The frame with these columns"
+        columns = [*self.names, self.response] if columns is None else list(columns)
+        check_known(columns, self.frame.columns)
+        return self.frame.select(*columns)
+
+    def _pass(self, f, columns=None):
         "One task a partition; the sums are added here, in any order"
-        work = partial(_spark_sums, f=f, columns=self.names, y=self.y)
-        parts = quietly(self.frame.mapInArrow(work, 'part binary').collect)
+        work = partial(_spark_sums, f=f, names=self.names, y=self.response, columns=columns)
+        parts = quietly(self._selected(columns).mapInArrow(work, 'part binary').collect)
         return _checked(_total([pickle.loads(bytes(p[0])) for p in parts]))
 
     def blocks(self, skip=0):
         "The rows here, by way of the driver: for tests and small frames"
-        for b in skipping(quietly(self.frame.toArrow).to_batches(), skip):
-            if b.num_rows: yield arrays([b], self.names, self.y)
+        return _spark_blocks(self._here(None, skip), self.names, self.response, None)
 
-def _spark_sums(batches, f, columns, y):
+    def frames(self, columns=None, skip=0):
+        "The rows here as they are, by way of the driver"
+        columns = [*self.names, self.response] if columns is None else list(columns)
+        return (frame for frame, in _spark_blocks(self._here(columns, skip), None, None, columns))
+
+    def _here(self, columns, skip):
+        "Batches, by way of the driver"
+        return skipping(quietly(self._selected(columns).toArrow).to_batches(), skip)
+
+def _spark_blocks(batches, names, y, columns):
+    "Blocks of batches, or frames"
+    for b in batches:
+        if b.num_rows: yield (as_frame([b]),) if columns else arrays([b], names, y)
+
+def _spark_sums(batches, f, names, y, columns):
     "The sums of one partition, pickled"
     import pyarrow as pa
-    blocks = (arrays([b], columns, y) for b in batches if b.num_rows)
-    part = None
-    try: part = _total([f(*block) for block in blocks])
-    except ValueError as e: part = _Refused(e)
-    if part is not None: yield pa.RecordBatch.from_pydict({'part': pa.array([pickle.dumps(part)], pa.binary())})
+    batches = [b for b in batches if b.num_rows]
+    if not batches: return
+    part = _worked(f, _spark_blocks(batches, names, y, columns))
+    yield pa.RecordBatch.from_pydict({'part': pa.array([pickle.dumps(part)], pa.binary())})
 
-# %% ../nbs/12_clusters.ipynb #2b04c73b
+# %% ../nbs/12_clusters.ipynb #e8fb4676
 class Sites(Rows):
     "Several sources as one: each adds up its own rows, the sums meet here, without noise"
     def __init__(self,
         *sites, # Each a pair (A, y), or `Rows`
     ):
         if not sites: raise ValueError("there must be at least one site")
-        self.sites = [as_rows(*s) if isinstance(s, tuple) else as_rows(s) for s in sites]
-        named = [s.names for s in self.sites if s.names]
-        if any(names != named[0] for names in named): raise ValueError("all sites must have the same columns, in the same order")
-        self.names = named[0] if named else None
+        opened = partial(as_rows, strict=None)
+        self.sites = [opened(*s) if isinstance(s, tuple) else opened(s) for s in sites]
+        named = [s for s in self.sites if s.names]
+        if any(s.names != named[0].names for s in named):
+            raise ValueError("all sites must have the same columns, in the same order")
+        if named: self.names, self.response = named[0].names, named[0].response
         self.once = any(s.once for s in self.sites)
+        self.ordered = all(s.ordered for s in self.sites)
         self.files = tuple(f for s in self.sites for f in s.files)
 
     @property
     def n(self):
+        "Number of rows at all sites"
         if self._n is None: self._n = sum(s.n for s in self.sites)
         return self._n
 
-    def stamp(self): return ''.join(s.stamp() for s in self.sites)
+    def check_types(self, strict=True):
+        "Raise if a site has a column whose declared type can't be that of numbers"
+        for s in self.sites: s.check_types(strict)
 
-    def _pass(self, f): return reduce(add, (s._pass(f) for s in self.sites))
+    def stamp(self):
+        "The stamps of all sites"
+        return ''.join(s.stamp() for s in self.sites)
+
+    def identity(self, columns=None):
+        "The identities of all sites"
+        return ' '.join(s.identity(columns) for s in self.sites)
+
+    def _pass(self, f, columns=None):
+        "Each site's pass, with a count of its own"
+        return reduce(add, (s.counted(f, columns) for s in self.sites))
 
     def blocks(self, skip=0):
-        for s in self.sites:
-            if skip < s.n: yield from s.blocks(skip)
-            skip = max(0, skip - s.n)
+        "The rows of one site after the other, as numbers"
+        for s, skip in self._from(skip): yield from s.blocks(skip)
 
-# %% ../nbs/12_clusters.ipynb #77c45e2f
-class watched(Rows):
-    "The same rows under a progress bar"
+    def frames(self, columns=None, skip=0):
+        "The rows of one site after the other, as they are"
+        for s, skip in self._from(skip): yield from s.frames(columns, skip)
+
+    def _from(self, skip):
+        "Sites, and how many of their rows to leave out"
+        for s in self.sites:
+            if not skip or skip < s.n: yield s, skip
+            skip = skip and max(0, skip - s.n)
+
+# %% ../nbs/12_clusters.ipynb #5f103846
+class _Around(Rows):
+    "Other rows with something around their passes"
     def __init__(self,
         A,      # Rows, or what `as_rows` takes
         y=None, # Responses, or the name of their column
     ):
-        self.rows = _inner(A, y)
-        self.names, self.once, self.ordered, self.files = self.rows.names, self.rows.once, self.rows.ordered, self.rows.files
-        self.stamp, self._n = self.rows.stamp, self.rows._n
+        self.rows = as_rows(A, y, strict=None)
+        if getattr(self.rows, 'outermost', False):
+            raise ValueError("a cluster has its own progress and recovery, and a checkpoint goes outside:"
+                             " Checkpoint(watched(...))")
+        for k in ('names', 'response', 'once', 'ordered', 'files', '_n'): setattr(self, k, getattr(self.rows, k))
+
+    def check_types(self, strict=True):
+        "Raise if a column's declared type can't be that of numbers"
+        self.rows.check_types(strict)
+
+    def stamp(self):
+        "The stamp of the rows inside"
+        return self.rows.stamp()
+
+    def identity(self, columns=None):
+        "The identity of the rows inside"
+        return self.rows.identity(columns)
 
     def blocks(self, skip=0):
+        "The blocks of the rows inside"
+        return self.rows.blocks(skip)
+
+    def frames(self, columns=None, skip=0):
+        "The frames of the rows inside"
+        return self.rows.frames(columns, skip)
+
+# %% ../nbs/12_clusters.ipynb #60d916fa
+class watched(_Around):
+    "The same rows under a progress bar"
+    def blocks(self, skip=0):
+        "The rows from `skip` on, as numbers, under a bar"
+        return self._bar(super().blocks(skip), skip)
+
+    def frames(self, columns=None, skip=0):
+        "The rows from `skip` on, as they are, under a bar"
+        return self._bar(super().frames(columns, skip), skip)
+
+    def _bar(self, pieces, skip):
+        "The same pieces, with a bar over them"
         with tqdm(total=self._n, initial=skip, unit=' rows', unit_scale=True, desc='pass') as bar:
-            for a, t in self.rows.blocks(skip):
-                yield a, t
-                bar.update(len(t))
+            for piece in pieces:
+                yield piece
+                bar.update(len(piece) if hasattr(piece, 'columns') else len(piece[-1]))
 
-def _inner(A, y):
-    "Rows around which something can be put"
-    rows = as_rows(A, y)
-    if getattr(rows, 'outermost', False):
-        raise ValueError("a cluster has its own progress and recovery, and a checkpoint goes outside: Checkpoint(watched(...))")
-    return rows
-
-# %% ../nbs/12_clusters.ipynb #e37f51a6
-class Checkpoint(Rows):
+# %% ../nbs/12_clusters.ipynb #9173acaa
+class Checkpoint(_Around):
     "Rows whose sums survive a crash. The file at `path` is NOT private: it holds exact sums of private rows"
     outermost = True
 
@@ -212,22 +302,25 @@ class Checkpoint(Rows):
         path='pass.npz', # Where the sums are kept; owner-only
         every:float=60,  # Seconds between two writings ≥ 0
     ):
-        self.rows, self.path, self.every = _inner(A, y), Path(path), every
-        if self.rows.once: raise ValueError("a checkpoint reads the rows again after a crash: give files or arrays, not a one-shot iterator")
-        if not self.rows.ordered:
-            raise ValueError("a checkpoint needs rows that come in the same order each time, and a query doesn't promise that: write it to files first")
-        self.names, self.files, self.stamp, self._n = self.rows.names, self.rows.files, self.rows.stamp, self.rows._n
-        self.blocks = self.rows.blocks
+        super().__init__(A, y)
+        self.path, self.every = Path(path), every
+        if self.once:
+            raise ValueError("a checkpoint reads the rows again after a crash:"
+                             " give files or arrays, not what can be read only once")
+        if not self.ordered:
+            raise ValueError("a checkpoint needs rows that come in the same order each time,"
+                             " and a query doesn't promise that: write it to files first")
 
     def __enter__(self): return self
+
     def __exit__(self, kind, error, trace):
         if kind is None: self.path.unlink(missing_ok=True)
 
-    def _pass(self, f):
+    def _pass(self, f, columns=None):
         "The sum, from where the file left off"
-        key, known, since = self._key(f), _load(self.path), time.monotonic()
+        key, known, since = self._key(f, columns), _load(self.path), time.monotonic()
         done, total = known.get(key, (0, None))
-        blocks = iter(()) if done < 0 else self.rows.blocks(done)
+        blocks = iter(()) if done < 0 else self._from(columns, done)
         while part := list(islice(blocks, 16)):
             got = add_up(f, part)
             total = got if total is None else total + got
@@ -238,22 +331,27 @@ class Checkpoint(Rows):
         _save(self.path, {**known, key: (-1, total)}) # -1: a finished pass
         return total
 
-    def _key(self, f):
-        "What identifies a sum: the function, the number of rows, the files' stamp, and the rows at both ends"
-        n = self.rows.n
-        head = next(self.rows.blocks(), None)
-        tail = next(self.rows.blocks(n - 1), None)
-        if head is None: raise ValueError("there are no private rows")
-        ends = b''.join(np.ascontiguousarray(x).tobytes() for x in (*head, *(tail or ())))
-        return hashlib.sha256(pickle.dumps((f, n, self.stamp())) + ends).hexdigest()
+    def _from(self, columns, done):
+        "Blocks, or frames, after so many rows"
+        if columns: return ((frame,) for frame in self.rows.frames(columns, done))
+        return iter(self.rows.blocks(done))
 
-# %% ../nbs/12_clusters.ipynb #759986b5
+    def _key(self, f, columns):
+        "What identifies a sum: the function and the rows"
+        try: function = pickle.dumps(f)
+        except Exception: function = None
+        if function is None: raise ValueError("a checkpoint needs a function that can be pickled")
+        return hashlib.sha256(function + self.rows.identity(columns).encode()).hexdigest()
+
+# %% ../nbs/12_clusters.ipynb #749d5561
 def _load(path):
     "Sums by key: (rows done, sums)"
     if not path.exists(): return {}
     try:
-        with np.load(path, allow_pickle=False) as z: return {k: _unpacked(z, k) for k in z['keys'].tolist()}
-    except Exception: raise ValueError("the checkpoint can't be read: remove it to start anew") from None
+        with np.load(path, allow_pickle=False) as z:
+            return {k: _unpacked(z, k) for k in z['keys'].tolist()}
+    except Exception: pass
+    raise ValueError("the checkpoint can't be read: remove it to start anew")
 
 def _unpacked(z, key):
     "The entry of one key"
@@ -262,7 +360,10 @@ def _unpacked(z, key):
 
 def _save(path, known):
     "Write the file, whole or not at all, for its owner only"
-    fields = {f'{key}/{i}': part for key, (_, total) in known.items() for i, part in enumerate(total.parts)}
+    sums = {key: [np.asarray(part) for part in total.parts] for key, (_, total) in known.items()}
+    if any(part.dtype == object for parts in sums.values() for part in parts):
+        raise ValueError("a checkpoint keeps sums that are arrays of numbers")
+    fields = {f'{key}/{i}': part for key, parts in sums.items() for i, part in enumerate(parts)}
     heads = {f'{key}/head': [done, total.n, len(total.parts)] for key, (done, total) in known.items()}
     side = path.with_name(path.name + '.part')
     side.unlink(missing_ok=True)

@@ -86,7 +86,7 @@ class Run:
         if nonfinite is None: nonfinite = 'zero' if safe else 'error'
         self.refuse = check_choice('nonfinite', nonfinite, 'error', 'zero') == 'error'
         self.noise = make_noise(rng if rng is None else check_rng(rng), safe)
-        self.rows = as_rows(A, y, n)
+        self.rows = as_rows(A, y, n, strict=self.refuse)
         if passes > 1: self.rows.check_again()
         self.public = public and public_rows(*public)
         self.names = self._names()

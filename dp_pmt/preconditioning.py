@@ -340,7 +340,7 @@ class Moments:
         "One streaming pass: whiten, clip, sum"
         check_choice('nonfinite', nonfinite, 'error', 'zero')
         r_A, r_y = (r if r == math.inf else check_positive(name, r) for name, r in (('r_A', r_A), ('r_y', r_y)))
-        rows, at = as_rows(A, y), public or Coordinates()
+        rows, at = as_rows(A, y, strict=nonfinite == 'error'), public or Coordinates()
         AA, Ay, yy = rows.sum(partial(_moments, at=at, r_A=r_A, r_y=r_y, refuse=nonfinite == 'error'))
         return cls(rows.n, AA, Ay, float(yy))
 

@@ -1,0 +1,421 @@
+"""Attacks on the way from private rows to sums, through the estimators
+
+One odd cell must not be noticed where nothing may be refused, on any road. A pass over other rows
+than before must stop before it is paid for. A checkpoint must not give the sums of other rows.
+"""
+import math
+import os
+import warnings
+from decimal import Decimal
+
+import dask
+import dask.dataframe as dd
+import duckdb
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from dp_pmt.algorithms import dp_pmtolse, dp_ssp
+from dp_pmt.anchored import dp_anchored
+from dp_pmt.clusters import Checkpoint, DaskRows, Sites, watched
+from dp_pmt.crossing import Run
+from dp_pmt.files import open_rows
+from dp_pmt.preconditioning import Moments
+from dp_pmt.release import release
+from dp_pmt.rows import ArrayRows, Rows, StreamRows, as_rows
+
+AT = 17           # the row with an odd cell
+SECRET = '7314159'
+COLUMNS = ['age', 'rooms', 'area']
+ODD = {
+    'None': None, 'NA': pd.NA, 'NaN': math.nan, 'large integer': 10**400, 'text': f'x{SECRET}', '#REF!': '#REF!',
+    'complex': 1j, 'date': pd.Timestamp('2020-01-05'), 'list': [1, 2], 'array': np.array([3.]),
+    'decimal': Decimal('sNaN'), 'empty': '', 'long double': np.longdouble('1e3000'), 'object': object()}
+TEXTS = ['#REF!', f'x{SECRET}', '', 'NA', '1_000', '0x10', '2020-01-05', '1e400', 'é', '1,5', 'inf']
+
+
+@pytest.fixture(scope='module')
+def data():
+    rng = np.random.default_rng(0)
+    A = rng.normal(size=(300, 3)) + 1
+    y = A @ [1., 2, 3] + rng.normal(size=300)
+    return A[:250], y[:250], A[250:], y[250:]
+
+
+def framed(A, y):
+    "One table of numbers"
+    return pd.DataFrame(A, columns=COLUMNS).assign(price=y)
+
+
+def with_cell(A, y, cell):
+    "A table of objects in which one cell was replaced"
+    frame = framed(A, y).astype(object)
+    frame['age'] = pd.Series([cell if i == AT else v for i, v in enumerate(frame['age'])], dtype=object)
+    return frame
+
+
+def as_text(A, y, cell):
+    "A table whose first column is text, with this cell"
+    frame = framed(A, y)
+    frame['age'] = [cell if i == AT else repr(float(v)) for i, v in enumerate(frame['age'])]
+    return frame
+
+
+def without(A):
+    "The rows as they should count: one of them is NaN"
+    A = A.copy()
+    A[AT, 0] = math.nan
+    return A
+
+
+def sums(A, y=None):
+    "What private rows add, where nothing may be refused"
+    m = Moments.of(A, y, nonfinite='zero')
+    return np.r_[m.n, m.AA.ravel(), m.Ay, m.yy]
+
+
+def silently(f, *args, **more):
+    "The result; a warning is an error"
+    with warnings.catch_warnings():
+        warnings.simplefilter('error')
+        return f(*args, **more)
+
+
+# -------------------- one odd cell
+
+ROADS = {
+    'objects': lambda f: (f[COLUMNS].to_numpy(), f['price'].to_numpy()),
+    'masked objects': lambda f: (np.ma.array(f[COLUMNS].to_numpy(), mask=False), f['price'].to_numpy()),
+    'lists': lambda f: (f[COLUMNS].to_numpy().tolist(), f['price'].tolist()),
+    'frame': lambda f: (f, 'price'),
+    'frame and column': lambda f: (f[COLUMNS], f['price']),
+    'stream': lambda f: ([(f[COLUMNS][i:i + 40], f['price'][i:i + 40]) for i in range(0, len(f), 40)], None),
+    'Dask': lambda f: (dd.from_delayed([dask.delayed(f[i:i + 50]) for i in range(0, len(f), 50)], meta=f[:0],
+                                       verify_meta=False), 'price'),
+}
+
+
+@pytest.mark.parametrize('road', ROADS)
+@pytest.mark.parametrize('odd', ODD)
+def test_odd_cell_among_objects(data, road, odd):
+    "A cell that is no number is a row that doesn't count, and other rows stay what they were"
+    if road == 'lists' and odd in ('list', 'array'): pytest.skip('another shape: that is refused')
+    if road == 'Dask' and odd == 'decimal': pytest.skip('Dask itself compares a signalling NaN, and stops')
+    A, y, _, _ = data
+    want = sums(without(A), y)
+    got = silently(sums, *ROADS[road](with_cell(A, y, ODD[odd])))
+    np.testing.assert_allclose(got, want, rtol=1e-13)
+
+
+TABLES = {
+    'frame': lambda f: f,
+    'Arrow': lambda f: pa.Table.from_pandas(f, preserve_index=False),
+    'Polars': pl.DataFrame,
+    'DuckDB': lambda f: duckdb.from_df(f),
+    'Dask': lambda f: dd.from_pandas(f, npartitions=3),
+}
+
+
+@pytest.mark.parametrize('road', TABLES)
+@pytest.mark.parametrize('text', TEXTS)
+def test_odd_cell_among_texts(data, road, text):
+    "The same for columns of text: numbers written as text are numbers"
+    A, y, _, _ = data
+    got = silently(sums, TABLES[road](as_text(A, y, text)), 'price')
+    np.testing.assert_allclose(got, sums(without(A), y), rtol=1e-13)
+
+
+@pytest.mark.parametrize('at', [1, AT + 1, 249])
+@pytest.mark.parametrize('text', [t for t in TEXTS if ',' not in t])
+def test_odd_cell_in_csv(data, tmp_path, at, text):
+    "The same for files, from the first line on; the other rows are equal to the last bit"
+    A, y, _, _ = data
+    lines = framed(A, y).to_csv(index=False).split('\n')
+    (tmp_path/'plain.csv').write_text('\n'.join(lines))
+    lines[at] = text + ',' + lines[at].split(',', 1)[1]
+    (tmp_path/'odd.csv').write_text('\n'.join(lines))
+    plain, odd = (silently(as_rows, tmp_path/name, 'price', strict=False).load()[0] for name in ('plain.csv', 'odd.csv'))
+    np.testing.assert_array_equal(plain, A)
+    assert not np.isfinite(odd[at - 1, 0])
+    np.testing.assert_array_equal(np.delete(odd, at - 1, 0), np.delete(plain, at - 1, 0))
+
+
+@pytest.mark.parametrize('road', ['csv', 'parquet'])
+def test_odd_cell_in_files_through_an_estimator(data, tmp_path, road):
+    A, y, B, y_B = data
+    frame = as_text(A, y, f'x{SECRET}')
+    path = tmp_path/f'rows.{road}'
+    frame.to_csv(path, index=False) if road == 'csv' else frame.to_parquet(path)
+    public = framed(B, y_B)
+    fit = silently(dp_anchored, path, 'price', public, 'price', 1., rng=0, nonfinite='zero')
+    want = dp_anchored(framed(without(A), y), 'price', public, 'price', 1., rng=0, nonfinite='zero')
+    np.testing.assert_allclose(fit.beta, want.beta, rtol=1e-7)
+
+
+FITS = {
+    'dp_pmtolse': lambda A, y, B, y_B, **k: dp_pmtolse(A, y, B, y_B, 1., **k),
+    'dp_anchored': lambda A, y, B, y_B, **k: dp_anchored(A, y, B, y_B, 1., **k),
+    'dp_ssp': lambda A, y, B, y_B, **k: dp_ssp(A, y, 1., **k),
+}
+
+
+@pytest.mark.parametrize('name', FITS)
+def test_safe_fits_say_nothing(data, name):
+    "Safe fits take any cell: no error, no warning that the fit without it hasn't"
+    A, y, B, y_B = data
+    said = []
+    for cell in (1., *ODD.values()):
+        frame = with_cell(A, y, cell)
+        with warnings.catch_warnings(record=True) as seen:
+            warnings.simplefilter('always')
+            FITS[name](frame[COLUMNS].to_numpy(), frame['price'].to_numpy(), B, y_B, safe=True)
+        said.append(sorted({w.category.__name__ for w in seen if issubclass(w.category, (RuntimeWarning, DeprecationWarning))}))
+    assert said == [[]]*len(said)
+
+
+def test_safe_release_says_nothing(data):
+    A, y, B, y_B = data
+    for cell in ODD.values():
+        frame = with_cell(A, y, cell)
+        assert silently(release, frame[COLUMNS].to_numpy(), frame['price'].to_numpy(), B, y_B, 1.).n == len(y)
+
+
+@pytest.mark.parametrize('name', FITS)
+@pytest.mark.parametrize('odd', ['text', 'None', 'large integer', 'complex'])
+def test_refusal_is_clear_and_quotes_nothing(data, name, odd):
+    "Where rows may be refused they are, with a rule and without the cell"
+    A, y, B, y_B = data
+    frame = with_cell(A, y, ODD[odd])
+    with pytest.raises(ValueError, match='real numbers only|must be finite') as e:
+        FITS[name](frame[COLUMNS].to_numpy(), frame['price'].to_numpy(), B, y_B, rng=0, nonfinite='error')
+    assert SECRET not in str(e.value) and e.value.__context__ is None
+
+
+def test_masked_long_double_is_silent(data):
+    A, y, _, _ = data
+    wide = np.ma.array(A.astype('g'), mask=False)
+    wide[AT, 0] = np.longdouble('1e3000')
+    np.testing.assert_allclose(silently(sums, wide, y), sums(without(A), y), rtol=1e-13)
+    hidden = np.ma.array(with_cell(A, y, 5.)[COLUMNS].to_numpy(), mask=np.isnan(without(A)))
+    np.testing.assert_allclose(silently(sums, hidden, y), sums(without(A), y), rtol=1e-13)
+
+
+def test_declared_types_are_refused(data):
+    "Dates, categories and complex numbers, by their type alone: with no row, or any"
+    A, y, _, _ = data
+    frame = framed(A, y)
+    for bad in (frame.assign(age=pd.Timestamp('2020')), frame.assign(age=frame.age.round().astype('category'))):
+        for table in (bad, pa.Table.from_pandas(bad), dd.from_pandas(bad, npartitions=2)):
+            with pytest.raises(ValueError, match='real numbers only'): as_rows(table, 'price', strict=False)
+    with pytest.raises(ValueError, match='complex'): as_rows(A.astype(complex), y, strict=False)
+
+
+# -------------------- blocks
+
+def test_blocks_are_contiguous_floats(data, tmp_path):
+    A, y, _, _ = data
+    frame = framed(A, y)
+    table = pa.Table.from_pandas(frame, preserve_index=False)
+    pq.write_table(table, tmp_path/'a.parquet', row_group_size=60)
+    frame.to_csv(tmp_path/'a.csv', index=False)
+    wide = np.repeat(A, 2, axis=1)
+    sources = [
+        (A, y), (np.asfortranarray(A), y), (wide[:, ::2], np.repeat(y, 2)[::2]), (A[::-1][::-1], y), (frame, 'price'),
+        (A.astype('>f8'), y.astype('>f8')), ([(A[:99], y[:99]), (A[99:], y[99:])], None), (tmp_path/'a.parquet', 'price'),
+        (tmp_path/'a.csv', 'price'), (table, 'price'), (pl.DataFrame(frame), 'price'), (duckdb.from_df(frame), 'price'),
+        (dd.from_pandas(frame, npartitions=3), 'price'), (Sites((A[:99], y[:99]), (frame[99:], 'price')), None)]
+    for source in sources:
+        blocks = list(as_rows(*source))
+        assert all(x.dtype == np.float64 and x.dtype.isnative and x.flags.forc for block in blocks for x in block)
+        np.testing.assert_array_equal(np.concatenate([a for a, _ in blocks]), A)
+
+
+# -------------------- every pass is counted
+
+class Later:
+    "Blocks that are others from some reading on"
+    def __init__(self, now, later, good): self.now, self.later, self.good, self.reads = now, later, good, 0
+    def __iter__(self):
+        self.reads += 1
+        return iter(self.now if self.reads <= self.good + 2 else self.later) # two iterators are asked for beforehand
+
+
+@pytest.mark.parametrize('good', [1, 2, 3])
+@pytest.mark.parametrize('change', ['thirty times', 'one more', 'shorter', 'nothing'])
+def test_stream_that_changes(data, change, good):
+    "The pass that sees other rows raises; what the passes before it cost stays the whole cost"
+    A, y, B, y_B = data
+    blocks = [(A[i:i + 50], y[i:i + 50]) for i in range(0, 250, 50)]
+    later = {'thirty times': blocks*30, 'one more': blocks + [(A[:1], y[:1])], 'shorter': blocks[:1], 'nothing': []}[change]
+    with pytest.raises(ValueError, match='another number of rows|no private rows'):
+        dp_anchored(StreamRows(Later(blocks, later, good)), None, B, y_B, 1., rng=0)
+
+
+def test_nothing_is_spent_on_a_changed_pass(data):
+    A, y, B, y_B = data
+    from dp_pmt.preconditioning import PublicMoment
+    from dp_pmt.queries import SecondMoment
+    blocks = [(A, y)]
+    run = Run(StreamRows(Later(blocks, blocks*30, 1)), None, 1., 0, (B, y_B), passes=2)
+    query = SecondMoment(PublicMoment(B, y_B), 3.)
+    run.ask((query, .25, 'first'))
+    with pytest.raises(ValueError, match='another number of rows'): run.ask((query, .25, 'second'))
+    assert run.budget.spent == .25
+
+
+@pytest.mark.parametrize('kind', ['parquet', 'csv'])
+def test_file_that_shrinks(data, tmp_path, kind):
+    A, y, B, y_B = data
+    path = tmp_path/f'rows.{kind}'
+    write = lambda frame: frame.to_csv(path, index=False) if kind == 'csv' else frame.to_parquet(path)
+    write(framed(A, y))
+    class Shrinking(type(open_rows(path, 'price'))):
+        passes = 0
+        def blocks(self, skip=0):
+            self.passes += 1
+            yield from super().blocks(skip)
+            if self.passes == 2: write(framed(A, y)[:100])
+    rows = open_rows(path, 'price')
+    rows.__class__ = Shrinking
+    with pytest.raises(ValueError, match='changed between two passes'):
+        dp_anchored(rows, None, framed(B, y_B), 'price', 1., rng=0)
+    assert rows.passes == 2
+
+
+def test_dask_partitions_that_change(data):
+    A, y, B, y_B = data
+    calls = []
+    def part(frame):
+        if len(frame): calls.append(1)
+        return pd.concat([frame]*30) if len(calls) > 7 and len(frame) else frame
+    table = dd.from_pandas(framed(A, y), npartitions=2)
+    rows = DaskRows(table.map_partitions(part, meta=framed(A, y)[:0]), 'price')
+    with dask.config.set(scheduler='synchronous'), pytest.raises(ValueError, match='another number of rows'):
+        dp_anchored(rows, None, framed(B, y_B), 'price', 1., rng=0)
+
+
+def test_promised_number_must_be_right(data):
+    A, y, B, y_B = data
+    for n in (249, 251, 1):
+        with pytest.raises(ValueError, match='number of rows'): dp_pmtolse(iter([(A, y)]), None, B, y_B, 1., n=n)
+
+
+# -------------------- checkpoints
+
+def kept(rows, path):
+    return Checkpoint(rows, path=path).sum(products)[0]
+
+
+def products(A, y):
+    return A.T @ A, A.T @ y
+
+
+def test_checkpoint_knows_its_rows(data, tmp_path):
+    "Another number of blocks, other numbers anywhere, another function: the sum is made anew"
+    A, y, _, _ = data
+    path = tmp_path/'pass.npz'
+    changed = A.copy()
+    changed[125, 1] += 1e-9
+    frame = framed(A, y)
+    for first, second in (([(A, y)], [(A, y)]*2), ([(A, y)], [(A[:-1], y[:-1])]), ([(A, y)], [(changed, y)])):
+        assert (kept(StreamRows(first), path) != kept(StreamRows(second), path)).any()
+        np.testing.assert_array_equal(kept(StreamRows(second), path), as_rows(second).sum(products)[0])
+    for first, second in (((A, y), (changed, y)), ((frame, 'price'), (frame.assign(age=changed[:, 1]), 'price'))):
+        assert (kept(as_rows(*first), path) != kept(as_rows(*second), path)).any()
+
+
+def test_checkpoint_that_grows(data, tmp_path):
+    "A list that gets another block after a finished pass, read through the same checkpoint"
+    A, y, _, _ = data
+    blocks = [(A, y)]
+    rows = Checkpoint(StreamRows(blocks), path=tmp_path/'pass.npz')
+    rows.sum(products)
+    blocks.append((A, y))
+    with pytest.raises(ValueError, match='another number of rows'): rows.sum(products)
+
+
+@pytest.mark.parametrize('kind', ['parquet', 'csv'])
+def test_checkpoint_of_rewritten_files(data, tmp_path, kind):
+    A, y, _, _ = data
+    path = tmp_path/f'rows.{kind}'
+    write = lambda frame: frame.to_csv(path, index=False) if kind == 'csv' else frame.to_parquet(path)
+    write(framed(A, y))
+    first = kept(open_rows(path, 'price'), tmp_path/'pass.npz')
+    np.testing.assert_array_equal(first, kept(open_rows(path, 'price'), tmp_path/'pass.npz'))
+    write(framed(2*A, y))
+    np.testing.assert_allclose(kept(open_rows(path, 'price'), tmp_path/'pass.npz'), 4*first, rtol=1e-12)
+    other = kept(open_rows(path, 'price', ['age', 'rooms']), tmp_path/'pass.npz')
+    assert other.shape == (2, 2)
+
+
+def test_checkpoint_refuses_what_is_read_once(data, tmp_path):
+    A, y, _, _ = data
+    table = pa.Table.from_pandas(framed(A, y), preserve_index=False)
+    reader = pa.RecordBatchReader.from_stream(table)
+    for bad in ((iter([(A, y)]), None), ((b for b in [(A, y)]), None), (map(tuple, [(A, y)]), None), (reader, 'price'),
+                (watched(iter([(A, y)])), None), (Sites(StreamRows(iter([(A, y)]))), None)):
+        with pytest.raises(ValueError, match='only once'): Checkpoint(*bad, path=tmp_path/'pass.npz')
+    with pytest.raises(ValueError, match='same order'): Checkpoint(duckdb.from_df(framed(A, y)), 'price')
+    assert reader.read_all().num_rows == 250 # nothing was taken from it
+
+
+# -------------------- frames
+
+def test_frames_for_every_source(tmp_path):
+    "Text, dates, missing values and large numbers come as they are, and can be summed where they are"
+    ids = [2**60 + 1, 5, None, 7, 9, 2**60 + 3]
+    frame = pd.DataFrame({
+        'region': ['north', None, 'so,uth', 'é', 'x\'"y', 'north'], 'id': pd.array(ids, 'Int64'),
+        'since': pd.to_datetime(['2020-01-05', None, '2019-07-01', '2021-02-03', '2020-01-05', None]),
+        'wage': [500., 620.5, None, 710, 1, 2]})
+    table = pa.Table.from_pandas(frame, preserve_index=False)
+    pq.write_table(table, tmp_path/'a.parquet', row_group_size=2)
+    frame.to_csv(tmp_path/'a.csv', index=False)
+    frame.to_csv(tmp_path/'a.tsv.gz', index=False, sep='\t')
+    pairs = [(frame[['region', 'id', 'since']][i:i + 2], frame.wage[i:i + 2]) for i in (0, 2, 4)]
+    sources = dict(
+        pandas=ArrayRows(frame.drop(columns='wage'), frame.wage), stream=StreamRows(pairs),
+        Parquet=open_rows(tmp_path/'a.parquet', 'wage'), CSV=open_rows(tmp_path/'a.csv', 'wage'),
+        tabs=open_rows(tmp_path/'a.tsv.gz', 'wage'), Arrow=open_rows(table, 'wage'),
+        Polars=open_rows(pl.from_arrow(table), 'wage'), DuckDB=open_rows(duckdb.from_arrow(table), 'wage'),
+        Dask=DaskRows(dd.from_pandas(frame, npartitions=2), 'wage'))
+    sources['sites'] = Sites(sources['Arrow'], sources['Parquet'])
+    sources['watched'] = watched(sources['CSV'])
+    for name, rows in sources.items():
+        asked = ['wage', 'region', 'id', 'since']
+        got, times = pd.concat(rows.frames(asked)), 2 if name == 'sites' else 1
+        assert list(got) == asked and len(got) == 6*times, name
+        want = pd.concat([frame]*times)
+        assert [None if pd.isna(x) else x for x in got.region] == [None if pd.isna(x) else x for x in want.region], name
+        assert [None if pd.isna(x) else int(x) for x in got.id] == [None if pd.isna(x) else x for x in want.id], name
+        assert [str(x)[:10] for x in pd.to_datetime(got.since)] == [str(x)[:10] for x in want.since], name
+        assert [float(x) for x in got.wage if not pd.isna(x)] == [x for x in want.wage if not pd.isna(x)], name
+        count, = rows.sum(north, ['region'])
+        assert count == 2*times, name
+        assert rows.n == 6*times
+        with pytest.raises(ValueError, match='must have one column'): list(rows.frames(['income']))
+        assert len(pd.concat(rows.frames(['id'], skip=4))) == 6*times - 4, name
+
+
+def north(frame):
+    return [int((frame.region == 'north').sum())]
+
+
+def test_rows_without_frames_have_those_of_their_numbers():
+    class Own(Rows):
+        names = ['a', 'b']
+        def blocks(self, skip=0): yield np.ones((5, 2))[skip:], np.arange(5.)[skip:]
+    assert next(Own().frames(['y', 'a'], 3)).to_numpy().tolist() == [[3, 1], [4, 1]]
+
+
+def test_a_pattern_is_expanded_once(data, tmp_path):
+    "A file that appears between passes is not read"
+    A, y, B, y_B = data
+    framed(A, y).to_parquet(tmp_path/'a.parquet')
+    rows = open_rows(str(tmp_path/'*.parquet'), 'price')
+    rows.sum(products)
+    framed(A, y).to_parquet(tmp_path/'b.parquet')
+    rows.sum(products)
+    assert rows.n == 250 and [os.path.basename(f) for f in rows.files] == ['a.parquet']
