@@ -10,11 +10,11 @@ import math
 
 import numpy as np
 
-from .checks import check_choice
+from .checks import check_choice, check_rng
 from .privacy import FINE_SD, FINE_TOTAL, fine_eps, gaussian_eps, gaussian_sigma
 from .privacy import symmetric_noise, zcdp_to_eps
 
-# %% ../nbs/02_noise.ipynb #c2a2fdee
+# %% ../nbs/02_noise.ipynb #34aa8d80
 class GaussianNoise:
     "Gaussian noise in floats, from a seed. It follows the theory up to rounding: for experiments"
     kind = 'gaussian'
@@ -23,7 +23,7 @@ class GaussianNoise:
     def __init__(self,
         rng=None, # `None`, a seed or a `numpy.random.Generator`
     ):
-        self.rng = np.random.default_rng(rng)
+        self.rng = check_rng(rng)
 
     def ready(self,
         sens:float, # L2 sensitivity > 0 of the sum
