@@ -6,7 +6,7 @@ BIN    := $(VENV)/bin
 export OPENBLAS_NUM_THREADS ?= 1
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: help test test-all notebooks readme docs docs-serve reproduce bench lint clean
+.PHONY: help test test-all notebooks readme docs docs-serve reproduce tables bench lint clean
 
 help: ## this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -52,6 +52,10 @@ docs-serve: docs ## show the site on localhost
 OUT ?= results
 reproduce: $(VENV)/lean ## the main job: every experiment of the paper into results/; TRIALS=20 for a quick look
 	$(BIN)/dp_pmt_reproduce --out '$(OUT)' $(if $(TRIALS),--trials '$(TRIALS)') $(if $(JOBS),--jobs '$(JOBS)') $(if $(SEED),--seed '$(SEED)') $(if $(ONLY),--only '$(ONLY)')
+
+# Variables for tables: FILES (names), METHODS (recompute these only, in the comparison tables: METHODS=anchored)
+tables: $(VENV)/ready ## compute every saved table in dp_pmt/data again (about half an hour; METHODS=anchored for minutes)
+	$(BIN)/python .ci/tables.py $(FILES) $(if $(METHODS),--methods '$(METHODS)')
 
 bench: $(VENV)/ready ## what a fit costs on this machine, side by side with other ways (about ten minutes; BENCH=--quick for one)
 	env -u OPENBLAS_NUM_THREADS -u OMP_NUM_THREADS $(BIN)/dp_pmt_bench $(BENCH)

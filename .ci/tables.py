@@ -1,0 +1,118 @@
+"Every table in dp_pmt/data that we computed, and the function that computes it: `make tables` writes them again"
+import argparse
+import inspect
+import os
+import shutil
+import tempfile
+import time
+from pathlib import Path
+
+import pandas as pd
+
+os.environ.setdefault('MPLBACKEND', 'agg')
+root = Path(__file__).resolve().parent.parent
+data = root/'dp_pmt'/'data'
+
+
+def from_notebook(name, function):
+    "A function that a page defines without exporting it: run the page's cells until it is there"
+    import nbformat
+    space = {'__name__': name}
+    for cell in nbformat.read(root/'nbs'/f'{name}.ipynb', 4).cells:
+        if cell.cell_type != 'code' or cell.source.startswith(('#| slow', '#| default_exp')): continue
+        try: exec(compile(cell.source, name, 'exec'), space)
+        except AssertionError: pass # a check of the table that is about to be written
+        if function in space: return space[function]
+    raise LookupError(f'nbs/{name}.ipynb defines no {function}')
+
+
+def paper(small):
+    "The paper's experiments: `make reproduce`, its results and settings"
+    from dp_pmt.experiments import load_results, reproduce
+    with tempfile.TemporaryDirectory() as out:
+        reproduce(2 if small else None, out, progress=False, only=['wine'] if small else None)
+        if not small: shutil.copy(Path(out)/'settings.json', data/'results.json')
+        shutil.copy(Path(out)/'results.csv.gz', Path(out)/'table')
+        return (Path(out)/'table').read_bytes() if not small else load_results(Path(out)/'results.csv.gz')
+
+
+def comparison_main(small, only=None):
+    from dp_pmt.comparison import measure_sets
+    return measure_sets(('CCPP',), 1, rhos=(1,), n_jobs=0, only=only) if small else measure_sets(trials=60, only=only)
+
+
+def comparison_further(small, only=None):
+    from dp_pmt.comparison import measure_sets
+    from dp_pmt.datasets import FURTHER
+    if small: return measure_sets(('diabetes',), 1, rhos=(1,), n_jobs=0, only=only)
+    return measure_sets(FURTHER, 40, only=only)
+
+
+def comparison_regressions(small, only=None):
+    from dp_pmt.comparison import measure_regressions
+    if small: return measure_regressions(('gpa',), 1, epsilons=(3.,), n_jobs=0, only=only)
+    return measure_regressions(trials=25, only=only)
+
+
+def release_coverage(small):
+    measure = from_notebook('23_release', 'measure_coverage')
+    names = 'synthetic 0.05', 'synthetic 1', 'CCPP', 'white wine'
+    settings = [(s, rho) for s in names for rho in (1, 10)] + [('white wine', 100)]
+    return pd.concat([measure(*s, 3 if small else 1000, 0) for s in (settings[2:3] if small else settings)])
+
+
+def audit_table(small):
+    measure = from_notebook('50_audit', 'measure')
+    return measure(['private radius'], trials=2000) if small else measure()
+
+
+def benchmark(small):
+    from dp_pmt.benchmark import bench_fit, benchmark
+    return pd.DataFrame(bench_fit(20_000)) if small else benchmark()
+
+
+TABLES = { # file: its writer
+    'results.csv.gz': paper,
+    'comparison_main.csv.gz': comparison_main,
+    'comparison_further.csv.gz': comparison_further,
+    'comparison_regressions.csv.gz': comparison_regressions,
+    'release_coverage.csv.gz': release_coverage,
+    'audit_table.csv.gz': audit_table,
+    'benchmark.csv.gz': benchmark,
+}
+GIVEN = {'README.md', 'ccpp.csv.gz', 'white_wine.csv.gz', 'reported.csv', 'results.json'} # data, not computed
+
+
+def columns(file):
+    "Columns of a saved table"
+    return list(pd.read_csv(data/file, nrows=1))
+
+
+def save(frame, path):
+    "The same bytes for the same table"
+    frame.to_csv(path, index=False, compression=dict(method='gzip', mtime=0))
+
+
+def refreshed(file, methods):
+    "The saved table with some methods run again: each has a random stream of its own"
+    old = pd.read_csv(data/file)
+    return pd.concat([old[~old.method.isin(methods)], TABLES[file](False, methods)], ignore_index=True)
+
+
+def write(file, methods=()):
+    "One table, at full size; with `methods`, only their rows are computed again"
+    start = time.perf_counter()
+    table = refreshed(file, methods) if methods else TABLES[file](False)
+    if isinstance(table, bytes): (data/file).write_bytes(table)
+    else: save(table, data/file)
+    print(f'{file}: {time.perf_counter() - start:.0f} s', flush=True)
+
+
+if __name__ == '__main__':
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument('files', nargs='*', help='names of tables; none: all of them')
+    parser.add_argument('--methods', default='', help='with commas: recompute these methods only, in the comparison tables')
+    args = parser.parse_args()
+    methods = [m for m in args.methods.split(',') if m]
+    takes = lambda f: 'only' in inspect.signature(TABLES[f]).parameters
+    for file in args.files or [f for f in TABLES if not methods or takes(f)]: write(file, methods)
