@@ -7,6 +7,7 @@ __all__ = ['BLOCK', 'THREADS', 'READERS', 'Sums', 'add_up', 'names_of', 'check_n
            'ArrayRows', 'check_known', 'StreamRows', 'as_rows']
 
 # %% ../nbs/10_rows.ipynb #0bfb8cf8
+import copy
 import hashlib
 import os
 from collections import deque
@@ -191,6 +192,14 @@ class Rows:
     def stamp(self)->str:
         "What tells that files changed"
         return ''
+
+    def without(self,
+        column:str, # Name of a column
+    )->'Rows':      # The same rows; the column may be no covariate in the first place
+        "These rows without that covariate; `frames` still finds it"
+        rows = copy.copy(self)
+        rows.names = [c for c in self.names or [] if c != column] or None
+        return rows
 
     def _pass(self, f, columns=None):
         "The sum of `f` over blocks, or over frames of these columns"
