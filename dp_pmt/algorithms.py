@@ -9,17 +9,18 @@ __all__ = ['STYLES', 'ols', 'public_ols', 'dp_pmtolse', 'dp_olse', 'private_radi
 # %% ../nbs/24_algorithms.ipynb #1c075d1a
 import math
 from dataclasses import replace
+from inspect import signature
 
 import numpy as np
 from fastcore.meta import delegates
 from scipy.stats import wishart
 
 from .checks import PrivacyLeakWarning, as_matrix, check_choice, check_finite
-from .checks import check_fraction, check_integer, check_positive, check_rng, warn
+from .checks import check_fraction, check_integer, check_positive, check_rng, label, warn
 from .crossing import OWN, Pass, Run
 from .preconditioning import Coordinates, Moments, PublicMoment, public_rows
 from .preconditioning import radius_A, radius_y
-from .privacy import ENSEMBLES, Budget
+from .privacy import ENSEMBLES
 from .queries import BINS_PER_OCTAVE, RANGE, ClippedGradients, Count, CrossMoment
 from .queries import FineSizes, SecondMoment
 from .release import release_moments
@@ -31,12 +32,11 @@ def ols(
     A,      # Rows (n, d), or an iterable of pairs (A_i, y_i) if `y` is None
     y=None, # Responses (n,)
     *, intercept:bool=False, # Fit an intercept too?
-    safe:bool=False,         # Refused: there is no noise
     nonfinite:str='error',   # Rows that are not finite: `'error'`, or `'zero'` to count them as zeros
-    budget:Budget=None,      # Refused: no ledger covers what is not private
+    **options,               # Refused: there is no noise, so nobody is protected
 )->Fit:
     "Ordinary least squares; where columns are collinear, least-norm in columns of equal size. NOT private"
-    _refuse_noise('ols adds no noise, so it is not private', safe, budget)
+    _refuse('ols adds no noise, so it is not private', options)
     rows = as_rows(A, y)
     at = Coordinates(center=np.zeros(1)) if intercept else Coordinates() # a column of ones
     beta = _least_squares(Moments.of(rows, None, at, nonfinite=nonfinite))
@@ -44,10 +44,14 @@ def ols(
     why = "no noise was added: any regression package has its standard errors"
     return Fit(beta, math.inf, 'OLS', names=rows.names, intercept=constant, private=False, cov=why)
 
-def _refuse_noise(why, safe, budget):
-    "Raise if an option was given that only makes sense with noise"
-    if safe: raise ValueError(f"{why}: leave safe= out")
-    if budget is not None: raise ValueError(f"{why}: leave budget= out")
+def _refuse(why, options):
+    "Raise if an option was given that only makes sense with noise; those of `Run` may have their defaults"
+    known = signature(Run).parameters
+    for name, value in options.items():
+        if name not in known: raise TypeError(f"there is no option {label(name, 'of that name')}")
+        default = known[name].default
+        if not (value is default or isinstance(value, str) and value == default):
+            raise ValueError(f"{why}: leave {name}= out")
 
 def _least_squares(m):
     "The solution of the normal equations in columns of equal size, or the products lose small columns"
@@ -60,12 +64,11 @@ def public_ols(
     B,   # Public rows (n_B, d)
     y_B, # Public responses (n_B,)
     *, intercept:bool=False, # Fit an intercept too?
-    safe:bool=False,         # Refused: there is nothing to protect
     nonfinite:str='error',   # Refused but for `'error'`: public rows can be cleaned beforehand
-    budget:Budget=None,      # Refused: nothing is spent
+    **options,               # Refused: there is nothing to protect, and nothing is spent
 )->Fit:
     "Ordinary least squares on the public rows: no private row is touched"
-    _refuse_noise('public_ols uses no private rows, so there is nothing to protect or to spend', safe, budget)
+    _refuse('public_ols uses no private rows, so there is nothing to protect or to spend', options)
     if check_choice('nonfinite', nonfinite, 'error', 'zero') == 'zero':
         raise ValueError("public rows must be finite: nobody needs protection, so drop those that are not")
     public = public_rows(B, y_B)
@@ -110,17 +113,15 @@ def dp_olse(
     eta:float=.05,               # The radii's failure probability, 0 < η < 1
     rng=None,                    # `None`, a seed or a `numpy.random.Generator`
     *, intercept:bool=False,     # Refused: Algorithm 2 has none
-    safe:bool=False,             # Refused: discrete noise can't make it private
     ensemble:str='iid',          # Matrix noise: a key of `ENSEMBLES`
     response_radius:str='paper', # `'paper'`: √(σ²+log); `'scaled'`: σ√(1+log)
     split:float=.5,              # Share of `rho` for the second moment
     nonfinite:str='error',       # Private rows that are not finite: `'error'` or `'zero'`
-    budget:Budget=None,          # Refused: no ledger covers what is not private
+    **options,                   # Refused: it is not private, whatever its noise
 )->Fit:
     "The paper's Algorithm 2 to the letter. NOT private: its radii are private moments without noise"
     if intercept: raise ValueError(f"DP-OLSE is the paper's Algorithm 2, which has no intercept: {_INSTEAD}")
-    if safe: raise ValueError(f"DP-OLSE is not private whatever its noise: its radii are private moments: {_INSTEAD}")
-    if budget is not None: raise ValueError(f"DP-OLSE is not private: no budget covers what it reveals: {_INSTEAD}")
+    _refuse(f"DP-OLSE is not private whatever its noise, its radii are private moments ({_INSTEAD})", options)
     check_choice('response_radius', response_radius, 'paper', 'scaled')
     check_choice('ensemble', ensemble, *ENSEMBLES)
     eta = check_fraction('eta', eta)

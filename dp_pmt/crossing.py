@@ -139,9 +139,14 @@ class Run:
         return self.per_unit is not None
 
     @property
+    def n_is_public(self)->bool:
+        "Is the number of rows public? Only if one row is replaced by another"
+        return not self.persons and self.neighbours == 'replace'
+
+    @property
     def n(self)->int:
         "Number of private rows, persons' rows by their weights; where it is private, a noisy one"
-        if not self.persons and self.neighbours == 'replace': return self.rows.n
+        if self.n_is_public: return self.rows.n
         if self._n is None: self._n = self._counted()
         return self._n
 
