@@ -65,12 +65,14 @@ class DaskRows(Rows):
         self.frame, self.meta = A, A._meta[[*self.names, y]]
 
     def _open_array(self, A, y):
-        "Chunks of an array; rows and responses in one piece, so that what both are made from is made once"
+        "Chunks of an array; rows and responses together, so that what both come from is made once"
         import dask.array as da
         if getattr(A, 'ndim', 0) != 2 or getattr(y, 'ndim', 0) != 1 or not hasattr(y, 'rechunk'):
-            raise ValueError("a Dask array A must have 2 dimensions, and y must be a Dask array with 1")
+            raise ValueError("a Dask array A must have 2 dimensions,"
+                             " and y must be a Dask array with 1")
         if np.isnan([*A.shape, *y.shape]).any() or len(A) != len(y):
-            raise ValueError("A and y must have equally many rows, and know it: compute_chunk_sizes()")
+            raise ValueError("A and y must have equally many rows, and know it:"
+                             " compute_chunk_sizes()")
         Z = da.concatenate([A, y.rechunk((A.chunks[0],))[:, None]], axis=1)
         self.frame, self.meta = None, np.empty(0, Z.dtype)
         self.chunks = Z.rechunk({1: -1})
@@ -100,7 +102,7 @@ class DaskRows(Rows):
 
     def frames(self, columns=None, skip=0):
         "The rows here as they are, one partition at a time"
-        columns = [*(self.names or _numbered(self.chunks)), self.response] if columns is None else columns
+        if columns is None: columns = [*(self.names or _numbered(self.chunks)), self.response]
         return (frame for frame, in self._here(columns, skip))
 
     def _here(self, columns, skip):
@@ -249,9 +251,10 @@ class _Around(Rows):
     ):
         self.rows = as_rows(A, y, strict=None)
         if getattr(self.rows, 'outermost', False):
-            raise ValueError("a cluster has its own progress and recovery, and a checkpoint goes outside:"
-                             " Checkpoint(watched(...))")
-        for k in ('names', 'response', 'once', 'ordered', 'files', '_n'): setattr(self, k, getattr(self.rows, k))
+            raise ValueError("a cluster has its own progress and recovery,"
+                             " and a checkpoint goes outside: Checkpoint(watched(...))")
+        for k in ('names', 'response', 'once', 'ordered', 'files', '_n'):
+            setattr(self, k, getattr(self.rows, k))
 
     def check_types(self, strict=True):
         "Raise if a column's declared type can't be that of numbers"
@@ -293,7 +296,7 @@ class watched(_Around):
 
 # %% ../nbs/12_clusters.ipynb #9173acaa
 class Checkpoint(_Around):
-    "Rows whose sums survive a crash. The file at `path` is NOT private: it holds exact sums of private rows"
+    "Rows whose sums survive a crash. The file at `path` is NOT private: it holds exact sums"
     outermost = True
 
     def __init__(self,
@@ -364,9 +367,10 @@ def _save(path, known):
     if any(part.dtype == object for parts in sums.values() for part in parts):
         raise ValueError("a checkpoint keeps sums that are arrays of numbers")
     fields = {f'{key}/{i}': part for key, parts in sums.items() for i, part in enumerate(parts)}
-    heads = {f'{key}/head': [done, total.n, len(total.parts)] for key, (done, total) in known.items()}
+    heads = {f'{key}/head': [done, total.n, len(sums[key])] for key, (done, total) in known.items()}
     side = path.with_name(path.name + '.part')
     side.unlink(missing_ok=True)
     with os.fdopen(os.open(side, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), 'wb') as file:
-        np.savez(file, WARNING='exact sums of private rows: NOT private', keys=list(known), **fields, **heads)
+        said = 'exact sums of private rows: NOT private'
+        np.savez(file, WARNING=said, keys=list(known), **fields, **heads)
     os.replace(side, path)

@@ -30,7 +30,7 @@ def quietly(
     f,     # What may fail
     *args, # Its arguments
 ):
-    "`f(*args)`; an error of a reader becomes a ValueError that keeps none of its words, not even as context"
+    "`f(*args)`; an error of a reader becomes a ValueError that keeps none of its words"
     try: return f(*args)
     except (ValueError, TypeError) as e: error = e if _ours(e) else _neutral(e)
     except Exception as e: error = _neutral(e)
@@ -47,8 +47,9 @@ def _ours(e):
 
 def _neutral(e):
     "An error that says what may be wrong with a file"
-    return ValueError(f"the rows can't be read ({type(e).__name__}): a line with too few or too many fields,"
-                      " a name that stands twice, or a truncated or foreign file. Nothing was released")
+    return ValueError(f"the rows can't be read ({type(e).__name__}): a line with too few or too many"
+                      " fields, a name that stands twice, or a truncated or foreign file."
+                      " Nothing was released")
 
 # %% ../nbs/11_files.ipynb #ce2bf111
 def _column(batch, name):
@@ -111,7 +112,8 @@ def as_frame(
 def _nullable(t):
     "Type of pandas for integers and booleans that may be missing"
     import pandas as pd
-    names = dict(bool='boolean', **{f'{u}int{k}': f'{u[:1].upper()}Int{k}' for u in ('', 'u') for k in (8, 16, 32, 64)})
+    names = {'bool': 'boolean'}
+    for bits in (8, 16, 32, 64): names |= {f'int{bits}': f'Int{bits}', f'uint{bits}': f'UInt{bits}'}
     return pd.api.types.pandas_dtype(names[str(t)]) if str(t) in names else None
 
 # %% ../nbs/11_files.ipynb #19e2ed93
@@ -141,7 +143,7 @@ def skipping(
 class TableRows(Rows):
     "Rows that are read in Arrow batches, wherever they are"
     def __init__(self,
-        batches,       # Function of names, a number of rows to skip, and whether text should stay text
+        batches,       # Function of names, rows to skip, and whether text should stay text
         columns,       # Names of the covariates
         y:str,         # Name of the response
         types:dict,    # Name of each column there is: its Arrow type
@@ -170,7 +172,8 @@ class TableRows(Rows):
         "Raise if a column's type can't be that of numbers; a guess is no reason, unless `strict`"
         if not (strict or self.declared): return
         asked = {c: self.types[c] for c in (*self.names, self.response)}
-        refuse_types({c: t for c, t in asked.items() if not (_is_number(t) or _is_text(t) and not strict)})
+        good = lambda t: _is_number(t) or _is_text(t) and not strict
+        refuse_types({c: t for c, t in asked.items() if not good(t)})
 
     def blocks(self, skip=0):
         "The rows from `skip` on, in blocks of one length, as numbers"
@@ -209,7 +212,7 @@ def open_rows(
     sep:str=None,    # What separates the fields of a CSV file; None: a comma, in .tsv files a tab
     decimal:str='.', # Decimal point of a CSV file: `'.'` or `','`
 )->TableRows:
-    "Private rows in files or tables; looks at names and types, reads at most the first rows of each file"
+    "Private rows in files or tables; reads names, types and at most the first lines of each file"
     if not isinstance(y, str): raise ValueError("y must be the name of the response's column")
     need_arrow()
     batches, types, more = quietly(_opened, A, sep, decimal)
@@ -228,7 +231,8 @@ def chosen(
 
 def _types(schema):
     "Types by name"
-    if len(set(schema.names)) < len(schema.names): raise ValueError("column names must differ from each other")
+    if len(set(schema.names)) < len(schema.names):
+        raise ValueError("column names must differ from each other")
     return {f.name: f.type for f in schema}
 
 # %% ../nbs/11_files.ipynb #457bc240
@@ -242,7 +246,8 @@ def _opened(A, sep, decimal):
         return batches, _types(A.schema), dict(count=A.count_rows)
     kind = type(A).__module__.split('.')[0]
     if kind == 'polars' and not hasattr(A, 'height'):
-        raise ValueError("a Polars LazyFrame has no rows yet: collect() it, or give the files it scans")
+        raise ValueError("a Polars LazyFrame has no rows yet: collect() it,"
+                         " or give the files it scans")
     if not hasattr(A, '__arrow_c_stream__'):
         raise ValueError(f"{type(A).__name__} is no source of rows: give arrays, a frame, files,"
                          " an Arrow, Polars or DuckDB table, a Dask or Spark collection")
@@ -269,8 +274,8 @@ def _paths(A):
         raise ValueError("a file is named twice: its rows would count twice")
     kinds = {_kind(f) for f in files}
     if len(kinds) > 1 or not kinds <= set(_KINDS):
-        raise ValueError("files must be all .parquet, all .csv, all .tsv, all .feather or all .arrow;"
-                         f" CSV may end in {', '.join(_PACKED)} too")
+        raise ValueError("files must be all .parquet, all .csv, all .tsv, all .feather or all"
+                         f" .arrow; CSV may end in {', '.join(_PACKED)} too")
     return files
 
 def _kind(path):
@@ -281,7 +286,8 @@ def _kind(path):
 
 def _found(p):
     "Files that one path, pattern or folder names, hidden ones left out"
-    if not isinstance(p, (str, Path)): raise ValueError("a list of rows must hold paths, or pairs (A_i, y_i)")
+    if not isinstance(p, (str, Path)):
+        raise ValueError("a list of rows must hold paths, or pairs (A_i, y_i)")
     pattern = any(c in str(p) for c in '*?[')
     hits = [str(p)] if _exists(p) else glob(str(p), recursive=True) if pattern else []
     files = [f for h in hits for f in ([h] if os.path.isfile(h) else _inside(h))]
@@ -307,7 +313,8 @@ class _Csv(NamedTuple):
     def format(self, types=None):
         "What Arrow needs to know; with `types`, columns are read as these"
         import pyarrow.csv as csv, pyarrow.dataset as ds
-        convert = csv.ConvertOptions(column_types=types, decimal_point=self.decimal, strings_can_be_null=True)
+        convert = csv.ConvertOptions(
+            column_types=types, decimal_point=self.decimal, strings_can_be_null=True)
         parse = csv.ParseOptions(delimiter=self.sep)
         return ds.CsvFileFormat(parse_options=parse, convert_options=convert)
 
@@ -325,7 +332,8 @@ def _read(files, csv, names, skip, raw):
     import pyarrow.dataset as ds
     for path in files:
         data = ds.dataset(path, format=csv.format() if csv else _kind(path))
-        if not set(names) <= set(data.schema.names): raise ValueError("all files must have the same columns")
+        if not set(names) <= set(data.schema.names):
+            raise ValueError("all files must have the same columns")
         n = data.count_rows() if skip else 0
         if not skip or n > skip:
             yield from _read_one(path, csv, data, names, skip, raw)

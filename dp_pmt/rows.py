@@ -55,7 +55,7 @@ def _counted(*block, f):
 
 # %% ../nbs/10_rows.ipynb #0b824eb2
 _cores = getattr(os, 'sched_getaffinity', None)
-THREADS = len(_cores(0)) if _cores else os.cpu_count() # of a pass; 1 where processes share the cores
+THREADS = len(_cores(0)) if _cores else os.cpu_count() # of a pass; 1 where processes share cores
 _FEW = 4 # blocks that one thread adds up sooner than several are started
 
 def add_up(
@@ -110,7 +110,8 @@ def names_of(
     X,   # Rows, perhaps a frame
 )->list: # Column names as strings, or None
     "Column names of a frame; a name that stands twice is refused"
-    names = getattr(X, 'column_names', getattr(X, 'columns', None)) # pyarrow keeps data under `columns`
+    columns = getattr(X, 'columns', None)
+    names = getattr(X, 'column_names', columns) # pyarrow keeps data under `columns`
     if names is None: return None
     names = list(map(str, names))
     if len(set(names)) < len(names): raise ValueError("column names must differ from each other")
@@ -146,7 +147,8 @@ def check_header(
     names, # Column names, or None
 ):
     "Warn if all column names are numbers, other than a count from 0; quotes none"
-    given = [k for k in names or [] if not k.startswith('Unnamed: ')] # what pandas calls an empty name
+    empty = 'Unnamed: ' # so pandas calls an empty name
+    given = [k for k in names or [] if not k.startswith(empty)]
     counted = {str(j) for j in range(len(given) + 1)} # the response may be one of the columns
     if given and all(map(_number, given)) and not set(given) <= counted:
         warn("the column names are numbers: a private row, from a file without a header?"
@@ -181,7 +183,8 @@ class Rows:
         skip:int=0,   # Rows to leave out at the beginning
     ):                # Yields pandas frames
         "The rows from `skip` on, block by block, as they are: text, dates, missing values"
-        for A, y in self.blocks(skip): yield from ArrayRows(_named(A, self.names), y).frames(columns)
+        for A, y in self.blocks(skip):
+            yield from ArrayRows(_named(A, self.names), y).frames(columns)
 
     def check_types(self,
         strict:bool=True, # Refuse text and objects too, which may hold numbers?
@@ -202,7 +205,8 @@ class Rows:
         "Number of rows (public under replace-one); rows that don't know it are counted in a pass"
         if self._n is None:
             if self.once:
-                raise ValueError("rows that can be read only once need n=, their number, beforehand")
+                raise ValueError("rows that can be read only once need n=, their number,"
+                                 " beforehand")
             self.sum(_nothing)
         return self._n
 
@@ -244,7 +248,7 @@ class Rows:
     def identity(self,
         columns=None, # Names of the columns of frames; None: blocks of numbers
     )->str:
-        "A hash that tells these rows from others: of the stamp of their files, else of all rows. Not private"
+        "A hash that tells these rows from others: of their files' stamp, else of all rows. Not private"
         known = hashlib.sha256(repr((self.names, self.response, columns, self.stamp())).encode())
         if self.stamp(): known.update(str(self.n).encode())
         else:
@@ -285,7 +289,7 @@ def _named(A, names):
 
 # %% ../nbs/10_rows.ipynb #09c587a2
 def _same_rows(A, y):
-    "Both, sliceable by rows, if they have equally many rows, and the same labels where both have some"
+    "Both, if they have equally many rows, and the same labels where both have some"
     A, n = shape_of(A, 'A', 2, loose=True, types=False)
     y, n_y = shape_of(y, 'y', 1, loose=True, types=False)
     if n != n_y: raise ValueError(f"A and y must have equally many rows, got {n} and {n_y}")
@@ -389,7 +393,8 @@ class StreamRows(Rows):
             part = self._part(pair)
             first = first or part.names
             if (part.names or first) != first:
-                raise ValueError("the blocks of a stream must have the same columns, in the same order")
+                raise ValueError("the blocks of a stream must have the same columns,"
+                                 " in the same order")
             if part.n > skip: yield part, skip
             skip = max(0, skip - part.n)
 
@@ -400,7 +405,7 @@ class StreamRows(Rows):
         return ArrayRows(*pair)
 
 # %% ../nbs/10_rows.ipynb #f1db3a47
-READERS = { # where a type comes from -> 'module:function(A, y)' that makes `Rows` of it; add a reader here
+READERS = { # where a type comes from -> 'module:function(A, y)' that makes `Rows`; add one here
     'path':    'dp_pmt.files:open_rows',
     'pyarrow': 'dp_pmt.files:open_rows',
     'polars':  'dp_pmt.files:open_rows',
@@ -415,7 +420,7 @@ def as_rows(
     y=None,                   # Responses, or the name of their column in `A`
     n=None,                   # Number of rows, for a stream that knows it
     whose:str='private rows', # What to call them in an error
-    strict:bool=True,         # Refuse columns of text and objects, which may hold numbers? None: no type
+    strict:bool=True,         # Refuse text and objects, which may hold numbers? None: no type
 )->Rows:
     "The same rows as `Rows`; looks at names and types, reads no row"
     rows = _as_they_are(A, y, n) if isinstance(A, Rows) else _made(A, y, n, whose)
@@ -444,5 +449,6 @@ def _as_they_are(rows, y, n):
     "`Rows` know their responses; a promised number must be theirs"
     if y is not None: raise ValueError("these rows know their responses: give None for y")
     if n is not None and rows._n is None: rows._n = check_integer('n', n)
-    if n is not None and rows.n != check_integer('n', n): raise ValueError("n= must be the number of rows")
+    if n is not None and rows.n != check_integer('n', n):
+        raise ValueError("n= must be the number of rows")
     return rows
