@@ -5,28 +5,31 @@
 # %% auto #0
 __all__ = ['FUNCTIONS', 'FORMAT', 'Encoding', 'EncodedRows']
 
-# %% ../nbs/14_formulas.ipynb #ad85c542
+# %% ../nbs/14_formulas.ipynb #f5029067
 import ast
 import datetime
 import math
 import re
 import warnings
+from dataclasses import dataclass
 from decimal import Decimal
+from functools import reduce
 from itertools import product
 from numbers import Integral, Real
+from operator import add
 
 import numpy as np
 import pandas as pd
 
-from .checks import check_choice, label, shown
-from .rows import BLOCK, Rows
+from .checks import check_choice, shown
+from .rows import BLOCK, Rows, as_rows
 
-# %% ../nbs/14_formulas.ipynb #91e9f221
+# %% ../nbs/14_formulas.ipynb #21c23f9f
 FUNCTIONS = {name: getattr(np, name) for name in ( # each works on every number by itself
     'log', 'log10', 'log2', 'log1p', 'exp', 'exp2', 'expm1', 'sqrt', 'square', 'abs', 'sign', 'floor', 'ceil',
     'sin', 'cos', 'tan', 'arctan', 'tanh', 'minimum', 'maximum')}
 
-# %% ../nbs/14_formulas.ipynb #e2f4855b
+# %% ../nbs/14_formulas.ipynb #b0b0f5a8
 def _number(v):
     "One cell as a float; NaN if it is no finite number"
     if isinstance(v, str): return _number_in(v)
@@ -43,7 +46,7 @@ def _number_in(text):
     except ValueError: return math.nan
     return x if abs(x) < math.inf else math.nan
 
-# %% ../nbs/14_formulas.ipynb #9e37a898
+# %% ../nbs/14_formulas.ipynb #be85a406
 def _numbers(column):
     "A column as floats (m,), cell by cell; NaN where there is no finite number"
     if isinstance(column.dtype, pd.CategoricalDtype):
@@ -54,9 +57,20 @@ def _numbers(column):
         x[np.isinf(x)] = math.nan
         return x
     if column.dtype.kind in 'mMc': return np.full(len(column), math.nan)
+    if isinstance(column.dtype, pd.StringDtype) and (x := _all_numbers(column)) is not None: return x
     return np.fromiter(map(_number, column.to_numpy(object)), float, len(column))
 
-# %% ../nbs/14_formulas.ipynb #f4d66c7f
+def _all_numbers(column):
+    "A column of text as floats at once, if Arrow is there and finds numbers only; else None"
+    try: import pyarrow as pa
+    except ImportError: return None
+    try: cells = pa.array(column, pa.string(), from_pandas=True).cast(pa.float64())
+    except pa.ArrowInvalid: return None
+    x = np.array(cells.to_numpy(zero_copy_only=False))
+    x[np.isinf(x)] = math.nan
+    return x
+
+# %% ../nbs/14_formulas.ipynb #afe8e607
 def _level(v):
     "One cell as a text; None if it is missing, a text that no level has if it is something else"
     if isinstance(v, str): return str(v) or None
@@ -71,7 +85,7 @@ def _real_level(x):
     if math.isnan(x): return None
     return str(int(x)) if x == int(min(max(x, -1e15), 1e15)) else repr(x)
 
-# %% ../nbs/14_formulas.ipynb #5971d7ea
+# %% ../nbs/14_formulas.ipynb #dc88d720
 def _codes(column, levels, unknown, numeric):
     "The place of each cell among `levels`; `unknown` if it has none, -1 if it is missing"
     if numeric: return _number_codes(_numbers(column), levels, unknown)
@@ -92,7 +106,7 @@ def _number_codes(x, levels, unknown):
     at = order[np.searchsorted(values[order], x).clip(max=len(values) - 1)]
     return np.where(np.isnan(x), -1, np.where(values[at] == x, at, unknown))
 
-# %% ../nbs/14_formulas.ipynb #038e48a5
+# %% ../nbs/14_formulas.ipynb #3c8dd25f
 def _tree(expr):
     "The syntax tree of an expression; names in backticks may hold any character"
     quoted = []
@@ -111,7 +125,7 @@ def _not_allowed(expr):
             f" I(), C(), {', '.join(FUNCTIONS)}, and center, scale, standardize, poly, bs, whose state comes from public"
             " rows. Compute anything else beforehand, from each row alone")
 
-# %% ../nbs/14_formulas.ipynb #55e1cc54
+# %% ../nbs/14_formulas.ipynb #db6bdda5
 _BINARY = {ast.Add: np.add, ast.Sub: np.subtract, ast.Mult: np.multiply, ast.Div: np.divide, ast.Pow: np.power,
            ast.Mod: np.mod, ast.FloorDiv: np.floor_divide, ast.BitAnd: np.minimum, ast.BitOr: np.maximum}
 _COMPARE = {ast.Lt: np.less, ast.LtE: np.less_equal, ast.Gt: np.greater, ast.GtE: np.greater_equal,
@@ -142,7 +156,7 @@ def _compared(node, block):
     a, b = _value(node.left, block), _value(right, block)
     return np.where(np.isnan(a) | np.isnan(b), math.nan, _COMPARE[type(node.ops[0])](a, b))
 
-# %% ../nbs/14_formulas.ipynb #0a160a4a
+# %% ../nbs/14_formulas.ipynb #b201a1e7
 def _called(node, block):
     "The value of a function"
     f = node.func
@@ -155,7 +169,7 @@ def _called(node, block):
     if name in _LEARNERS and node.args: return block.transformed(node, name)
     raise ValueError(_not_allowed(ast.unparse(node)))
 
-# %% ../nbs/14_formulas.ipynb #003c6415
+# %% ../nbs/14_formulas.ipynb #c14b45d7
 def _learn_scale(x, center=True, scale=True, ddof=1):
     "State of `scale`: what to take off, and what to divide by"
     mean = x.mean() if center is True else float(center)
@@ -166,7 +180,7 @@ def _learn_center(x): return _learn_scale(x, scale=False)
 
 def _learn_standardize(x, center=True, rescale=True, ddof=0): return _learn_scale(x, center, rescale, ddof)
 
-# %% ../nbs/14_formulas.ipynb #80f138dc
+# %% ../nbs/14_formulas.ipynb #183e9c50
 def _learn_poly(x, degree=1, raw=False):
     "State of `poly`: the recurrence of the polynomials that are orthogonal on the public rows"
     if raw: return dict(kind='powers', degree=int(degree))
@@ -191,7 +205,7 @@ def _learn_bs(x, df=None, knots=None, degree=3, include_intercept=False, lower_b
 
 _LEARNERS = dict(center=_learn_center, scale=_learn_scale, standardize=_learn_standardize, poly=_learn_poly, bs=_learn_bs)
 
-# %% ../nbs/14_formulas.ipynb #dc116f61
+# %% ../nbs/14_formulas.ipynb #e23cbb4d
 def _transformed(x, state):
     "The transform with this state, number by number"
     kind = state['kind']
@@ -224,14 +238,14 @@ def _ramp(x, knots, j, p):
     width = knots[j + p] - knots[j]
     return (x - knots[j])/width if width else 0.
 
-# %% ../nbs/14_formulas.ipynb #d203f0d4
+# %% ../nbs/14_formulas.ipynb #e10d392f
 class _Dry:
     "No rows at all: what an expression computes there tells whether it may be computed anywhere"
     def number(self, name): return np.empty(0)
     def is_level(self, name, level, other=False): return np.empty(0)
     def transformed(self, node, name): return _value(node.args[0], self)
 
-# %% ../nbs/14_formulas.ipynb #791f0d5f
+# %% ../nbs/14_formulas.ipynb #26808d9f
 class _Block:
     "Rows of a table as a formula sees them"
     def __init__(self, frame, plan, learn=False):
@@ -295,7 +309,7 @@ class _Block:
 
     def value(self, expr, tree): return self.kept(('value', expr), _value, tree, self)
 
-# %% ../nbs/14_formulas.ipynb #f3ebdb3c
+# %% ../nbs/14_formulas.ipynb #baf46577
 FORMAT = 'dp_pmt encoding 1' # first entry of the plain data
 
 class Encoding:
@@ -392,7 +406,7 @@ class Encoding:
 
     def __repr__(self): return f"Encoding of {self.response} by {', '.join(self.names)}"
 
-# %% ../nbs/14_formulas.ipynb #17a28495
+# %% ../nbs/14_formulas.ipynb #792566ec
 def _listed(y, X, public, intercept):
     "The model that a response and a list of covariates name"
     if not isinstance(y, str): raise ValueError("give a formula, or y='...', the name of the response")
@@ -427,7 +441,7 @@ def _plain_text(e):
     "The first line of an error, without colours"
     return re.sub(r'\x1b\[[0-9;]*m|[⧛⧚]', '', str(e)).strip().partition('\n')[0]
 
-# %% ../nbs/14_formulas.ipynb #368a0846
+# %% ../nbs/14_formulas.ipynb #4b59bb31
 def _categorical(node):
     "The column inside of `C(...)`, or None"
     if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == 'C'): return None
@@ -472,7 +486,7 @@ def _holds_levels(public, name):
     if column.dtype.kind in 'mM': raise ValueError(f"{name!r} holds dates: make numbers, or levels, of them beforehand")
     return any(isinstance(v, str) for v in column)
 
-# %% ../nbs/14_formulas.ipynb #2c0a4604
+# %% ../nbs/14_formulas.ipynb #5e9b8fa4
 def _given(levels):
     "Levels from public knowledge: {column: (levels as text, are they numbers?)}"
     if levels is None: return {}
@@ -511,7 +525,7 @@ def _level_rule(name, public, levels, other, fill):
     codes = _codes(public[name], texts, unknown, numeric)
     return {**rule, 'fill': int(np.bincount(codes[codes >= 0], minlength=1).argmax())}
 
-# %% ../nbs/14_formulas.ipynb #5feedeab
+# %% ../nbs/14_formulas.ipynb #58951cf8
 def _mean_rule(name, public, fill):
     "What becomes of gaps in a column of numbers"
     rule = dict(mean=None, slopes={}, tables={})
@@ -552,7 +566,7 @@ def _slopes(x, others, plan):
         for i in range(len(tables[c]) - 1): tables[c][i] -= float(b*f.mean()) # centred; the last is for a gap
     return dict(slopes=slopes, tables=tables)
 
-# %% ../nbs/14_formulas.ipynb #53eb7ad2
+# %% ../nbs/14_formulas.ipynb #3b6329fe
 def _plan(model, public, levels, other, missing):
     "The encoding as plain data"
     numbers, coded, alone = _roles(model, public, levels)
@@ -585,7 +599,7 @@ def _check_public(public, plan):
         if c in plan['numbers'] and np.isnan(_numbers(public[c])).all():
             raise ValueError(f"{c!r} holds no numbers in the public rows")
 
-# %% ../nbs/14_formulas.ipynb #d70299e1
+# %% ../nbs/14_formulas.ipynb #26ca5c69
 def _complete(public, plan):
     "The public rows that have no gap: numbers, and levels as categories"
     block, out = _Block(public, plan), {}
@@ -605,7 +619,7 @@ def _template(plan):
            for c, rule in plan['levels'].items()}
     return pd.DataFrame({**out, **{c: np.arange(1., m + 1) for c in plan['numbers']}})
 
-# %% ../nbs/14_formulas.ipynb #95c1ec65
+# %% ../nbs/14_formulas.ipynb #4371d94c
 def _simple_columns(model, plan):
     "Numbers as they are, levels as dummies; the first level is the reference, if anything else spans it"
     out, spanned = [], model['intercept']
@@ -621,7 +635,7 @@ def _simple_columns(model, plan):
         spanned = True
     return out
 
-# %% ../nbs/14_formulas.ipynb #ea616ad9
+# %% ../nbs/14_formulas.ipynb #b7cc5c38
 def _columns(model, plan, block):
     "The columns that formulaic makes of the public rows, and what they are made of"
     from formulaic import ModelSpec
@@ -649,7 +663,7 @@ def _products(term, spec, plan, block):
     parts = [_parts(f.factor, f.reduced, spec, plan, block) for f in term.factors]
     return [dict(scale=float(term.scale), parts=list(reversed(chosen))) for chosen in product(*reversed(parts))]
 
-# %% ../nbs/14_formulas.ipynb #50599600
+# %% ../nbs/14_formulas.ipynb #831f6597
 def _parts(factor, reduced, spec, plan, block):
     "The columns of one factor"
     expr = _text(factor.factor)
@@ -673,19 +687,79 @@ def _check_columns(columns, made, plan, block):
     if not np.allclose(ours/size, theirs/size, rtol=1e-8, atol=1e-8, equal_nan=True):
         raise ValueError("this formula is not supported: write it with fewer kinds of terms")
 
-# %% ../nbs/14_formulas.ipynb #7d54cddc
+# %% ../nbs/14_formulas.ipynb #882bb4bd
+class _FrameRows(Rows):
+    "A pandas frame, cut into blocks"
+    def __init__(self, frame, encoding):
+        self.frame, self.encoding, self.compact, self._n = frame, encoding, None, len(frame)
+        self.names, self.response = list(map(str, frame.columns)), None
+
+    def frames(self, columns=None, skip=0):
+        "The rows from `skip` on, block by block, as they are"
+        if self.compact is None: self.compact = self.encoding.compacted(self.frame)
+        step = max(1, BLOCK//(len(self.encoding.names) + 1))
+        for i in range(skip, self._n, step): yield self.compact.iloc[i:i+step]
+
+# %% ../nbs/14_formulas.ipynb #af2f1493
+@dataclass
+class _Encoded:
+    "A function of blocks of numbers as a function of frames"
+    f:object
+    encoding:Encoding
+
+    def __call__(self, frame):
+        parts = (self.f(*block) for block in _pieces(frame, self.encoding))
+        return reduce(add, parts)
+
+def _pieces(frame, encoding):
+    "A frame as numbers, in blocks of bounded size however many columns there are"
+    step = max(1, BLOCK//(len(encoding.names) + 1))
+    for i in range(0, len(frame), step): yield encoding.apply(frame.iloc[i:i+step])
+
+# %% ../nbs/14_formulas.ipynb #02fb563f
 class EncodedRows(Rows):
     "Rows of a table as an encoding makes them, block by block"
     def __init__(self,
-        frame,             # The table, a pandas frame
+        table,             # A frame, files, a Polars, DuckDB, Arrow or Dask table, or `Rows`
         encoding:Encoding, # How to read it
     ):
-        self.frame, self.encoding, self.compact = frame, encoding, None
-        self.names, self._n = encoding.names, len(frame)
-        encoding.apply(frame.iloc[:0])
-        if not self._n: raise ValueError("there are no private rows")
+        self.encoding, self.names, self.response = encoding, encoding.names, encoding.response
+        self.source = source = _source(table, encoding)
+        for k in ('once', 'ordered', 'files', '_n'): setattr(self, k, getattr(source, k))
+        known = {*(source.names or ()), source.response, *getattr(source, 'types', ())}
+        absent = [c for c in encoding.columns if c not in known]
+        if absent: raise ValueError(f"the rows must have one column {absent[0]!r}")
+
+    @property
+    def n(self):
+        "Number of rows (public under replace-one)"
+        return self.source.n
+
+    def stamp(self):
+        "The stamp of the table's files"
+        return self.source.stamp()
+
+    def identity(self, columns=None):
+        "The identity of the table's rows"
+        return self.source.identity(columns or self.encoding.columns)
+
+    def frames(self, columns=None, skip=0):
+        "The table's rows as they are"
+        return self.source.frames(columns or self.encoding.columns, skip)
 
     def blocks(self, skip=0):
-        if self.compact is None: self.compact = self.encoding.compacted(self.frame)
-        step = max(1, BLOCK//(len(self.names) + 1))
-        for i in range(skip, self._n, step): yield self.encoding.apply(self.compact.iloc[i:i+step])
+        "The rows from `skip` on, as numbers"
+        for frame in self.frames(skip=skip): yield from _pieces(frame, self.encoding)
+
+    def _pass(self, f, columns=None):
+        "The sum of `f`, encoded where the rows are"
+        if columns: return self.source.counted(f, columns)
+        return self.source.counted(_Encoded(f, self.encoding), self.encoding.columns)
+
+def _source(table, encoding):
+    "`Rows` that give frames"
+    if isinstance(table, Rows): return table
+    if not isinstance(table, pd.DataFrame): return as_rows(table, _used(_tree(encoding.plan['response']))[0], strict=None)
+    encoding.apply(table.iloc[:0])
+    if not len(table): raise ValueError("there are no private rows")
+    return _FrameRows(table, encoding)

@@ -17,6 +17,7 @@ from scipy.stats import t as t_law
 from .checks import as_matrix, check_finite, check_fraction, check_positive, warn
 from .documents import agree, as_array, budget_from, budget_to, check_claim, hand_over
 from .documents import unseal, versions
+from .formulas import Encoding
 from .noise import NOISES, eps_of
 from .preconditioning import INTERCEPT
 from .privacy import Budget
@@ -90,6 +91,7 @@ class Fit:
     path:np.ndarray=None    # Iterates (steps + 1, d), where the method iterates
     steps:list=field(default_factory=list)  # What each step saw, likewise
     extras:dict=field(default_factory=dict) # Other released numbers, by name
+    encoding:Encoding=None  # How tables become rows, where a formula or a table came in
 
     def __post_init__(self):
         self.beta = check_finite('coefficients', self.beta, math.inf)
@@ -112,7 +114,7 @@ class Fit:
         return dict(zip(self.labels, self.all.tolist()))
 
     def predict(self,
-        X,                # Rows (m, d) without a column of ones; from a frame columns are picked by name
+        X,                # Rows (m, d) without a column of ones, or a table with the columns of the formula
         level:float=None, # Coverage of intervals, 0 < level < 1; None: predictions alone
     ):                    # (m,), or a frame with intervals of the mean and of a new response
         "`X @ beta`, plus the intercept if there is one"
@@ -122,12 +124,22 @@ class Fit:
 
     def _design(self, X):
         "Rows as a matrix, with a column of ones where there is an intercept"
+        X = self._encoded(X) if self.encoding and hasattr(X, 'columns') else self._numbers(X)
+        return X if self.intercept is None else np.c_[X, np.ones(len(X))]
+
+    def _encoded(self, X):
+        "A table as rows of numbers; NaN where a row has a gap"
+        X = X.to_pandas() if hasattr(X, 'to_pandas') else X
+        return self.encoding.apply(X, response=False)[0]
+
+    def _numbers(self, X):
+        "Rows of numbers, checked"
         X = picked(self.names, X)
         check_names(self.names, names_of(X), 'the fit', 'X')
         X = as_matrix(X)
         d = len(self.beta)
         if X.shape[1] != d: raise ValueError(f"X must have {d} columns, got {X.shape[1]}")
-        return X if self.intercept is None else np.c_[X, np.ones(len(X))]
+        return X
 
     def _prediction_table(self, X, mean, level):
         "Intervals of the mean, and of a new response where the residuals' sd is known"
@@ -287,7 +299,8 @@ def _content(fit, delta):
         statement=fit.statement(delta), delta=delta, eps=fit.eps(delta),
         beta=fit.beta.tolist(), budget=budget_to(fit.budget), no_covariance=why,
         covariance=None if why else _listed(fit.cov), df=None if fit.df == math.inf else fit.df,
-        covariance_privacy=None if fit.cov_privacy is None else _listed(fit.cov_privacy), **plain)
+        covariance_privacy=None if fit.cov_privacy is None else _listed(fit.cov_privacy),
+        encoding=fit.encoding and fit.encoding.to_dict(), **plain)
 
 def _listed(cov):
     "A matrix as lists; JSON has no infinity, so an infinite covariance is an empty list"
@@ -310,8 +323,18 @@ def _read(source, key=None):
               df=math.inf if c['df'] is None else c['df'], **plain)
     if c['covariance_privacy'] is not None: fit.cov_privacy = _privacy_part(fit, c)
     agree(not fit.names or len(fit.names) == len(fit.beta), "there must be a name a coefficient")
+    if c.get('encoding'): fit.encoding = _encoding_of(fit, c['encoding'])
     check_claim(fit, c)
     return fit
+
+def _encoding_of(fit, plan):
+    "The encoding that a file holds, tried on a table without rows"
+    try:
+        encoding = Encoding(plan)
+        encoding.apply(pd.DataFrame(columns=encoding.columns, dtype=float))
+    except Exception: raise ValueError("not a fit: its encoding can't be used") from None
+    agree(encoding.names == fit.names, "the encoding must make the columns of the fit")
+    return encoding
 
 def _cov_of(c):
     "The covariance that a file holds, or the text that says why there is none"

@@ -305,7 +305,7 @@ case(pl.optimal_split, d=count(), R=positive, ensemble=ensemble)
 
 # datasets
 case(ds.spectrum, d=count(1, 2, 5), kappa=number(1, 10., 1e6), shape=choice('geometric', 'linear'))
-case(ds.gaussian_model, n_A=count(1, 20), n_B=count(1, 5), d=count(1, 3), kappa=number(1, 10.), rng=seeds(), shape=choice('geometric', 'linear'), beta=st.one_of(st.none(), rows(1)), noise=positive, design=choice(*ds.DESIGNS))
+case(ds.gaussian_model, n_A=count(1, 20), n_B=count(1, 5), d=count(1, 3), kappa=number(1, 10.), rng=seeds(), shape=choice('geometric', 'linear'), beta=st.one_of(st.none(), rows(1)), noise=positive, design=choice('gaussian', 'uniform', 'rademacher', 'student'))
 case(ds.standardize, X=rows())
 case(ds.load_ccpp, source=choice('snapshot'), as_frame=flag())
 case(ds.load_white_wine, source=choice('snapshot'), as_frame=flag())
