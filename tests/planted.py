@@ -74,12 +74,13 @@ ALSO = { # what a single function or method needs
     'checks.shown': dict(x=1.), 'privacy.Budget.split': dict(weights=2.),
     'privacy.Budget.can_spend': dict(costs=.1), 'privacy.Budget.spend': dict(rho=.1), 'release.Release.fit': dict(columns=[0]),
     'release.Release.from_json': dict(source=FIT.release.to_json()), 'results.Fit.from_json': dict(source=FIT.to_json()),
-    'release.combine': dict(releases=FIT.release), 'audit.audit': dict(score=None), 'algorithms.dope_gd': dict(),
+    'release.combine': dict(releases=FIT.release), 'audit.audit': dict(score=None, trials=100, n_jobs=1), 'algorithms.dope_gd': dict(),
     'privacy.symmetric_noise': dict(sigma=1.), 'files.paths': dict(A='nowhere'), 'clusters.Sites': dict(sites=(A, y)),
     'rows.as_rows': dict(n=None), 'rows.StreamRows': dict(pairs=[(A, y)]), 'results.Fit': dict(rho=1., method='x', names=None, cov='none'),
     'files.open_rows': dict(A=pa.Table.from_pandas(FRAME), y='y'), 'algorithms.ols': dict(y=y), 'rows.check_names': dict(got=['a']),
     'clusters.watched': dict(y=y), 'preconditioning.public_rows': dict(y_B=y_B), 'preconditioning.PublicMoment': dict(y_B=y_B),
     'audit.eps_bound': dict(m=50), 'audit.mu_bound': dict(m=50), 'results.guarantee': dict(noise='gaussian'),
+    'front.fit': dict(formula='y ~ a + b + c', private=FRAME, public=FRAME[:20].copy(), epsilon=1., seed=0, safe=False), 'account.Account': dict(path='account.json', rho=1.),
     'planner.predict_error': dict(draws=5), 'planner.rho_for': dict(draws=5), 'planner.n_for': dict(draws=5)}
 
 MADE = { # an instance of each class whose methods are tried
@@ -88,6 +89,7 @@ MADE = { # an instance of each class whose methods are tried
     'preconditioning.Coordinates': lambda: Coordinates(np.eye(3), 1., np.ones(3)), 'algorithms.SummedRows': lambda: SummedRows(Moments.of(A, y))}
 
 LEFT_OUT = { # name or module: why
+    'documents.agree': 'says the rule it is told',
     'checks.warn': 'says what it is told', 'checks.explain': 'edits docstrings', 'files.quietly': 'raises what its function raises',
     'figures': 'pictures of public numbers', 'comparison': 'public data sets, hours of runs', 'benchmark': 'measures time', 'experiments': 'public data sets, hours of runs',
     'audit.plot_tradeoff': 'a picture', 'gallery': 'pictures of public data', 'tables.plot_coefficients': 'a picture', 'audit.run_pair': 'a part of audit', 'datasets': 'public data sets',
@@ -136,12 +138,17 @@ def example(name, f):
         else: given[k] = None
     return given
 
+def further(x):
+    "What to pass as further keywords"
+    if x is None: return {}
+    return x if isinstance(x, dict) and all(isinstance(k, str) for k in x) else {'x': x}
+
 def call(f, given):
     "The call, each argument in its place"
     args, kw = [], {}
     for k, p in parameters(f).items():
         if p.kind in (p.POSITIONAL_ONLY, p.VAR_POSITIONAL): args += [] if given[k] is None else [given[k]]
-        elif p.kind is p.VAR_KEYWORD: kw.update(given[k] if isinstance(given[k], dict) and all(isinstance(j, str) for j in given[k]) else {'x': given[k]})
+        elif p.kind is p.VAR_KEYWORD: kw.update(further(given[k]))
         else: kw[k] = given[k]
     if args: # what stands before them goes by place
         first = [k for k, p in parameters(f).items() if p.kind is p.POSITIONAL_OR_KEYWORD]
