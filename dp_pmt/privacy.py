@@ -225,6 +225,12 @@ def _pairs(costs):
     if pairs is not None: return [(what, check_positive('rho', rho)) for what, rho in pairs]
     raise ValueError(f"costs must be a dict or pairs (what, rho), got {shown(costs)}")
 
+# %% ../nbs/01_privacy.ipynb #d10621ff
+def _cost(what, rho):
+    "What costs how much, in words; if `what` can't be a label, the pair may be data and is not quoted"
+    name = label(what, '')
+    return f"{name} costs {rho:.6g}" if name else "this costs too much"
+
 # %% ../nbs/01_privacy.ipynb #9443ad55
 _BOOKS = RLock() # one for all ledgers: entries are written one at a time
 
@@ -259,8 +265,7 @@ class Budget:
         after = self.copy()
         for what, rho in pairs:
             if after.spent + rho > self.rho*(1 + 1e-12): raise ValueError(
-                f"budget exhausted: {label(what, 'this')} costs {rho:.6g}, "
-                f"{after.left:.6g} of {self.rho:.6g} is left")
+                f"budget exhausted: {_cost(what, rho)}, {after.left:.6g} of {self.rho:.6g} is left")
             after.ledger.append((what, rho))
         return pairs
 

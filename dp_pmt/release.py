@@ -21,7 +21,7 @@ from .documents import near, unseal, versions
 from .noise import eps_of
 from .preconditioning import INTERCEPT, PublicMoment, radius_A
 from .privacy import ENSEMBLES, FINE_SD, FINE_TOTAL, Budget, gaussian_sigma
-from .queries import GRID, CrossMoment, GramMatrix, SecondMoment
+from .queries import Count, GRID, CrossMoment, GramMatrix, SecondMoment
 from .results import Fit, guarantee
 from .rows import check_header
 
@@ -49,6 +49,7 @@ class Release:
     radius:float=None           # Where joint rows were clipped, in a joint release
     weight:float=None           # Weight of the response in a joint row
     parts:list=None             # Digests of the releases that were combined
+    used:float=None             # Noisy number of rows that are finite, where it was asked for
 
     @property
     def intercept(self)->bool:
@@ -87,6 +88,7 @@ class Release:
         "The guarantee in plain words, for a report"
         also = f" and {self.public.n:,} public rows" if self.public else ""
         made = f"The numbers were computed from {self.n:,} confidential rows{also}."
+        if self.used is not None: made += f" About {self.used:,.0f} of them held finite numbers and count."
         if not self.private:
             return (made + " They are NOT private: the scale of their noise was itself computed"
                            " from the confidential rows.")
@@ -192,10 +194,13 @@ def release(
     w = _moderate('weight', joint_weight(public.d) if weight is None else weight)
     if radius is None: radius = radius_A(run.n, public.d + w*w, eta)
     query = GramMatrix(public, _moderate('radius', radius), w)
-    answer, = run.ask((query, run.budget.rho, 'joint moments'))
-    return _from_joint(run, query, answer)
+    rho_1, rho_2 = run.budget.split(1 - _COUNTED, _COUNTED)
+    answer, count = run.ask((query, rho_1, 'joint moments'), (Count(public), rho_2, 'rows that count'))
+    return _from_joint(run, query, answer, float(np.clip(count.value[0], 1, run.n)))
 
-def _from_joint(run, query, answer):
+_COUNTED = .01 # share of rho that pays for the number of finite rows
+
+def _from_joint(run, query, answer, used):
     "The release that a noisy joint matrix makes"
     J, sd, w = answer.value/run.n, answer.sd/run.n, query.weight
     return Release(
@@ -204,7 +209,7 @@ def _from_joint(run, query, answer):
         n=run.n, rho=run.budget.spent, budget=run.budget, noise=run.noise.kind, names=run.columns,
         public=query.at, radius=query.radius, weight=w,
         sens=(query.sensitivity(integers=True)*query.step(len(J)),),
-        versions=_versions(run))
+        versions=_versions(run), used=used)
 
 # %% ../nbs/23_release.ipynb #cfdafa5c
 def solve_symmetric(
@@ -268,7 +273,7 @@ def _fit(rel, lam, residual_sd):
         beta[:d], rel.rho, 'release', n=rel.n, budget=rel.budget, noise=rel.noise,
         names=rel.labels[:d] if rel.names else None, private=rel.private,
         intercept=float(beta[d]) if rel.intercept else None, release=rel,
-        cov=_covariance_or_why(rel, lam, residual_sd), advice=_clipping_advice(rel))
+        advice=_clipping_advice(rel), **_errors_or_why(rel, lam, residual_sd))
 
 # %% ../nbs/23_release.ipynb #7a56c4af
 def _noise_covariance(v, sigma1, sigma2, ensemble):
@@ -299,33 +304,45 @@ def _released_variance(rel):
     v = Q @ solve_symmetric(H, c)
     noise = Q.T @ _noise_covariance(v, rel.sigma1, rel.sigma2, rel.ensemble) @ Q
     explained = np.trace(solve_symmetric(H, noise))
-    return max(0., float(rel.yy - rel.cross @ v + explained)*rel.n/max(rel.n - len(c), 1))
+    rows = rel.n if rel.used is None else rel.used # rows of zeros have no residuals
+    return max(0., float(rel.yy - rel.cross @ v + explained)*rel.n/max(rows - len(c), 1))
 
 # %% ../nbs/23_release.ipynb #363686ba
 def _covariance(rel, residual_sd=None):
-    "Covariance of the coefficients, from sampling and privacy noise; infinite where noise dominates"
+    "Covariance of the coefficients, and its part from privacy noise; infinite where noise dominates"
     Q, T, H, c = _equations(rel)
     s2 = _residual_variance(rel, residual_sd)
     edge = 2*rel.sigma1*math.sqrt(len(c)*ENSEMBLES[rel.ensemble])
-    if not np.linalg.eigvalsh(H)[0] > 2*edge: return np.full(H.shape, math.inf)
+    if not np.linalg.eigvalsh(H)[0] > 2*edge: return np.full(H.shape, math.inf), None
     v = Q @ np.linalg.solve(H, c)
     privacy = _noise_covariance(v, rel.sigma1, rel.sigma2, rel.ensemble)
-    Omega = privacy + s2/rel.n*rel.Sigma
     F = np.linalg.inv(H @ T)
     if rel.intercept: F[-1] -= _center(rel) @ F[:-1] # of the intercept as it is, not centred
-    return F @ (Q.T @ Omega @ Q) @ F.T
+    G = F @ Q.T
+    privacy = G @ privacy @ G.T
+    return privacy + s2/rel.n*(G @ rel.Sigma @ G.T), privacy
 
 def _center(rel):
     "Public means of the columns that it fits"
     center = rel.public.center
     return center if rel.columns is None else center[rel.columns[:-1]]
 
-def _covariance_or_why(rel, lam, residual_sd):
-    "The covariance, or a text that says why there is none"
-    if lam: return "a penalty biases the coefficients: there are no standard errors; fit with lam=0"
-    if not rel.private: return "its noise is not private, so there is nothing to publish"
-    try: return _covariance(rel, residual_sd)
-    except ValueError as why: return str(why)
+def _errors_or_why(rel, lam, residual_sd):
+    "What a fit knows of its error, or a text that says why it knows nothing"
+    if lam: return dict(cov="a penalty biases the coefficients: there are no standard errors; fit with lam=0")
+    if not rel.private: return dict(cov="its noise is not private, so there is nothing to publish")
+    try: cov, privacy = _covariance(rel, residual_sd)
+    except ValueError as why: return dict(cov=str(why))
+    sd = math.sqrt(_residual_variance(rel, residual_sd))*_scale(rel)
+    return dict(cov=cov, cov_privacy=privacy, cov_type='nonrobust', residual_sd=sd, r2=_explained(rel))
+
+def _explained(rel):
+    "Share of the variance of the response that the fit explains, where the response's moment was released"
+    if rel.yy is None: return None
+    around = rel.cross[-1]**2/max(rel.Sigma[-1, -1], 1e-9) if rel.intercept else 0.
+    rows = rel.n if rel.used is None else rel.used
+    total = (rel.yy - around)*rel.n/rows
+    return float(np.clip(1 - _released_variance(rel)/total, 0, 1)) if total > 0 else None
 
 # %% ../nbs/23_release.ipynb #e440c475
 _CROWDED = .3 # mean square length of joint rows over radius², from which on many are clipped
@@ -342,14 +359,14 @@ def _clipping_advice(rel):
 
 # %% ../nbs/23_release.ipynb #9d34fee9
 _PLAIN = ('n', 'rho', 'private', 'noise', 'ensemble', 'sigma1', 'sigma2', 'sigma3', 'yy',
-          'names', 'columns', 'versions', 'radius', 'weight')
+          'names', 'columns', 'versions', 'radius', 'weight', 'used')
 _PUBLIC = ('n', 'sigma_yB', 'Sigma_B', 'cross_B', 'inv_sqrt', 'offset', 'center')
 
 def _content(rel, delta):
     "What the file holds: plain numbers and text"
     parts = {} if rel.parts is None else dict(parts=rel.parts)
     return dict(
-        format='dp_pmt release 2', neighbours='one row replaced',
+        format='dp_pmt release 3', neighbours='one row replaced',
         statement=rel.statement(delta), delta=delta, eps=rel.eps(delta),
         Sigma=rel.Sigma.tolist(), cross=rel.cross.tolist(), sens=list(rel.sens),
         budget=budget_to(rel.budget), public=rel.public and _public_content(rel.public),
@@ -377,7 +394,7 @@ def _read(source, key=None):
     rel = Release(
         as_array(c, 'Sigma', d, d, kind='release'), as_array(c, 'cross', d, kind='release'),
         budget=budget_from(c['budget']), public=c['public'] and _public_from(c, d),
-        sens=tuple(c['sens']), parts=c.get('parts'), **{k: c[k] for k in _PLAIN})
+        sens=tuple(c['sens']), parts=c.get('parts'), **{k: c.get(k) for k in _PLAIN})
     with np.errstate(all='ignore'):
         for ok, rule in _meaning(rel): agree(ok, rule)
     check_claim(rel, c)
@@ -509,9 +526,11 @@ def combine(
     parts, n = _parts(releases), sum(r.n for r in releases)
     worst = max(releases, key=lambda r: r.rho)
     means = {k: _mean(releases, k) for k in ('Sigma', 'cross', 'yy')}
+    used = None if first.used is None else sum(r.used or r.n for r in releases)
     sds = {k: _sd(releases, k) for k in ('sigma1', 'sigma2', 'sigma3')}
     private = all(r.private for r in releases)
-    both = replace(worst, n=n, private=private, parts=parts if len(parts) > 1 else None, **means, **sds)
+    both = replace(worst, n=n, private=private, parts=parts if len(parts) > 1 else None,
+                   used=used, **means, **sds)
     return replace(both, **_clip_of(both, releases))
 
 def _mean(releases, name):
@@ -530,6 +549,6 @@ def _clip_of(rel, releases):
     "Sensitivities of the combined sums, and the radius of a joint release that would have this noise"
     if rel.sens is None: return {}
     if rel.yy is None: return dict(sens=tuple(map(max, zip(*(r.sens for r in releases)))))
-    sens = rel.sigma1*rel.n*math.sqrt(2*rel.rho)
+    sens = rel.sigma1*rel.n*math.sqrt(2*dict(rel.budget.ledger)['joint moments'])
     query, p = GramMatrix(rel.public, 1., rel.weight), len(rel.cross) + 1
     return dict(sens=(sens,), radius=math.sqrt(sens/(query.sensitivity(integers=True)*query.step(p))))
