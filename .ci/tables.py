@@ -38,20 +38,20 @@ def paper(small):
 
 def comparison_main(small, only=None):
     from dp_pmt.comparison import measure_sets
-    return measure_sets(('CCPP',), 1, rhos=(1,), n_jobs=0, only=only) if small else measure_sets(trials=60, only=only)
+    return measure_sets(('CCPP',), 1, rhos=(1,), n_jobs=0, only=only) if small else measure_sets(trials=50, only=only)
 
 
 def comparison_further(small, only=None):
     from dp_pmt.comparison import measure_sets
     from dp_pmt.datasets import FURTHER
     if small: return measure_sets(('diabetes',), 1, rhos=(1,), n_jobs=0, only=only)
-    return measure_sets(FURTHER, 40, only=only)
+    return measure_sets(FURTHER, 25, only=only)
 
 
 def comparison_regressions(small, only=None):
     from dp_pmt.comparison import measure_regressions
     if small: return measure_regressions(('gpa',), 1, epsilons=(3.,), n_jobs=0, only=only)
-    return measure_regressions(trials=25, only=only)
+    return measure_regressions(trials=15, only=only)
 
 
 def release_coverage(small):

@@ -26,6 +26,7 @@ from .results import Fit
 __doc__ = """Private linear regression with a little public data
 
 From tables         fit: a formula, a private table, a public one, and epsilon
+                    PrivateLinearRegression: the same for scikit-learn
 From numbers        dp_anchored (the most accurate), dp_pmtolse (the paper's Algorithm 1),
                     dp_ssp (no public rows), dope_gd
 Hand over           release, combine; Release and Fit have statement, to_json and from_json
@@ -46,7 +47,15 @@ _all_ = ['fit',
          'ols', 'public_ols', 'dp_olse']
 __all__ = list(_all_)
 
-def __dir__(): return [*__all__, '__doc__', '__version__']
+_LATE = ('PrivateLinearRegression',) # needs scikit-learn, which is imported when it is asked for
+
+def __getattr__(name):
+    "Names that are imported late"
+    if name not in _LATE: raise AttributeError(f"module 'dp_pmt' has no attribute {name!r}")
+    from dp_pmt.sklearn_api import PrivateLinearRegression
+    return explain(PrivateLinearRegression)
+
+def __dir__(): return [*__all__, *_LATE, '__doc__', '__version__']
 
 # %% ../nbs/60_package.ipynb #181c66a3
 for _name in __all__: explain(globals()[_name])

@@ -129,7 +129,7 @@ def check_names(
     if not names or not got or names == got: return
     differ = [j for j, (a, b) in enumerate(zip(names, got)) if a != b]
     first = differ[0] if differ else min(len(names), len(got))
-    raise ValueError(f"the columns of {other} must be those of {whose}, in the same order:"
+    raise ValueError(f"the columns of {label(other, 'these rows')} must be those of {label(whose, 'the others')}, in the same order:"
                      f" they differ from column {first} on")
 
 # %% ../nbs/10_rows.ipynb #a4b6fa7e
