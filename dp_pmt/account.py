@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['FORMAT', 'Account']
 
-# %% ../nbs/02a_account.ipynb #ebb2c6e9
+# %% ../nbs/02a_account.ipynb #7290025d
 import hashlib
 import json
 import math
@@ -18,7 +18,7 @@ from uuid import uuid4
 from .checks import check_fraction, label
 from .privacy import Budget, eps_to_rho, fine_eps, gaussian_eps, zcdp_to_eps
 
-# %% ../nbs/02a_account.ipynb #10322119
+# %% ../nbs/02a_account.ipynb #eab0eebc
 FORMAT = 'dp_pmt account 1' # in the first entry
 
 def _hash(entry, before):
@@ -43,7 +43,7 @@ def _entries(lines, before):
         before = given
     return out, before
 
-# %% ../nbs/02a_account.ipynb #0a920155
+# %% ../nbs/02a_account.ipynb #0feee526
 @contextmanager
 def _locked(path):
     "The file, opened for reading and appending, for one process and thread at a time"
@@ -77,7 +77,7 @@ def _append(file, line):
     os.write(file.fileno(), line.encode())
     os.fsync(file.fileno())
 
-# %% ../nbs/02a_account.ipynb #3cf8fd4f
+# %% ../nbs/02a_account.ipynb #fa103ddd
 def _identity(file):
     "Which file it is, on this machine"
     info = os.fstat(file.fileno())
@@ -104,7 +104,7 @@ def _remembered(name):
     except (OSError, ValueError, TypeError): return None
     return offset, head
 
-# %% ../nbs/02a_account.ipynb #85a9ca44
+# %% ../nbs/02a_account.ipynb #f61558bf
 class Account(Budget):
     "A `Budget` in a file, shared by all processes that open it; spending past the end raises"
     def __init__(self,
@@ -210,7 +210,7 @@ class Account(Budget):
 
     __copy__ = copy
 
-    def __deepcopy__(self, memo): return self.copy()
+    def __deepcopy__(self, memo): return Account(self.path) # whoever copies settings pays from the same file
 
     def __reduce__(self): return Account, (str(self.path),)
 
@@ -230,7 +230,7 @@ class Account(Budget):
 
     def __repr__(self): return f"Account({self.path.name!r}): spent rho = {self.spent:.6g} of {self.rho:.6g}, left {self.left:.6g}"
 
-# %% ../nbs/02a_account.ipynb #99eca662
+# %% ../nbs/02a_account.ipynb #fc2fce39
 _ROLLED_BACK = "an older version of this account was put back: what was spent since then is missing. Restore the newer one"
 
 def _now(): return datetime.now(timezone.utc).isoformat(timespec='seconds')
@@ -244,14 +244,14 @@ def _extends(file, offset, head):
     lines = file.read(offset).decode(errors='replace').splitlines()
     return bool(lines) and f'"hash": "{head}"' in lines[-1]
 
-# %% ../nbs/02a_account.ipynb #271aa93d
+# %% ../nbs/02a_account.ipynb #0a4421d5
 def _total_eps(rho, delta, runs):
     "ε of so many runs with Gaussian noise, some of it on fine grids, that total `rho`"
     general = zcdp_to_eps(rho, delta)
     if delta < 1e-300 or runs > 10**6: return general
     return min(general, gaussian_eps(rho, delta*(1 - 1e-8*runs))*(1 + 1e-12*runs) + 1e-9*runs)
 
-# %% ../nbs/02a_account.ipynb #cf2f16ae
+# %% ../nbs/02a_account.ipynb #97f94a79
 def _statement(account, delta):
     "See `Account.statement`"
     sums = {}

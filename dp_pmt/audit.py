@@ -24,7 +24,7 @@ from tqdm.auto import tqdm
 
 from .release import Release
 from .results import Fit
-from .checks import check_fraction, check_integer, check_positive
+from .checks import check_finite, check_fraction, check_integer, check_positive
 from .privacy import gaussian_eps, zcdp_to_eps
 
 # %% ../nbs/50_audit.ipynb #5f21fbd8
@@ -42,7 +42,7 @@ def _rate_limit(
     a:float, # Probability to be wrong, 0 < a < 1
 )->np.ndarray: # Upper limit on the rate
     "With probability at least 1 - a the true rate is not above this (Clopper and Pearson 1934)"
-    k = np.asarray(k, float)
+    k = check_finite('counts', k)
     limit = beta_law.isf(a, k + 1, np.maximum(m - k, 1e-9))
     return np.where(k < m, limit, 1.)
 

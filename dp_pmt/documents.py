@@ -20,7 +20,7 @@ from pathlib import Path
 import numpy as np
 
 from . import __version__
-from .checks import label
+from .checks import check_choice, label
 from .privacy import Budget
 
 # %% ../nbs/20b_documents.ipynb #f10707c0
@@ -29,6 +29,7 @@ def schema(
     kind:str, # `'fit'` or `'release'`
 )->dict:
     "The published form of a file, as JSON Schema"
+    check_choice('kind', kind, 'fit', 'release')
     path = files('dp_pmt')/'data'/f'{kind}.schema.json'
     return json.loads(path.read_text(encoding='utf-8'))
 
@@ -169,6 +170,7 @@ def unseal(
     key=None, # The publisher's key, if the signature is to be checked
 )->dict:      # The entries, without checksum and signature
     "The content of `source`, if it has the published form and nothing was changed"
+    check_choice('kind', kind, 'fit', 'release')
     c = _parsed(_text_of(source, kind), kind)
     _check_form(c, kind)
     signature = c.pop('signature', None)

@@ -199,7 +199,7 @@ def refuse_types(
 ):
     "Raise if there are any"
     if not types: return
-    named = ', '.join(f"{t} ({label(c, 'a column')})" for c, t in types.items())
+    named = ', '.join(f"{label(str(t), 'that')} ({label(c, 'a column')})" for c, t in types.items())
     raise ValueError(f"columns must hold real numbers only, not {named}: in place of the rows give"
                      " open_rows(rows, response, columns=[...]) with the columns that do, and None"
                      " for the response, which it knows")

@@ -33,8 +33,8 @@ def _roots(S, name):
 
 # %% ../nbs/32_mismatch.ipynb #48e260e6
 def relative_spectrum(
-    Sigma_A, # Second moment of the private rows (d, d), positive definite. Not private: for experiments
-    Sigma_B, # Second moment of the public rows (d, d), positive definite
+    Sigma_A, # Second moment of the private rows (d, d). Not private: for experiments
+    Sigma_B, # Second moment of the public rows (d, d); both positive definite
 )->np.ndarray: # (d,), the smallest first; all 1 if the moments are equal
     "Generalized eigenvalues of the pair: private over public variance along each of d directions"
     W = _roots(Sigma_B, 'Sigma_B')
@@ -213,7 +213,7 @@ def moment_test(
 )->AttrDict:         # `p`, `smallest` and `largest` eigenvalue, `expected` (2.5 and 97.5 %), `says`
     "Does the public moment fit the private rows? From public numbers and the noisy release only"
     if rel.public is None:
-        raise ValueError("the release is not in public coordinates: there is no public moment to test")
+        raise ValueError("there is no public moment to test: the release has no public coordinates")
     rng = check_rng(rng)
     draws = check_integer('draws', draws, 20)
     centred = rel.intercept
@@ -228,12 +228,12 @@ def moment_test(
     values = [_p_value(seen, null) for null in nulls]
     p_value = max(values)
     null = nulls[values.index(p_value)]
-    low, high = np.quantile(null, [.025, .975], axis=0)
+    low, high = np.quantile(null, [.025, .975], axis=0).tolist()
     return AttrDict(
         p=p_value,
         smallest=float(seen[0]),
         largest=float(seen[1]),
-        expected=dict(smallest=(float(low[0]), float(high[0])), largest=(float(low[1]), float(high[1]))),
+        expected=dict(smallest=(low[0], high[0]), largest=(low[1], high[1])),
         says=_says(p_value, seen, low, high),
     )
 
@@ -246,7 +246,8 @@ def _says(p, seen, low, high):
     if seen[0] < low[0]:
         parts.append("the public rows are spread too widely in some direction: expect more noise")
     if seen[1] > high[1]:
-        parts.append("the public rows are spread too narrowly in some direction: rows may be clipped")
+        parts.append("the public rows are spread too narrowly in some direction:"
+                     " rows may be clipped")
     if not parts:
         parts.append("the public rows' overall spread differs from the private rows'")
     return "the public moment doesn't fit: " + "; ".join(parts)

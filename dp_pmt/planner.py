@@ -13,7 +13,8 @@ from fastcore.basics import AttrDict
 
 from .algorithms import public_ols
 from .preconditioning import PublicMoment
-from .checks import check_all, check_choice, check_fraction, check_integer, check_positive
+from .checks import check_all, check_choice, check_fraction, check_integer
+from .checks import check_positive, check_rng
 from .privacy import gaussian_sigma
 from .theory import error_bound_direct, error_bound_pmt, first_order_error, sensitivities
 
@@ -57,9 +58,8 @@ def _worlds(signal, draws, rng, ensemble):
     d = signal.public.d
     n_B = signal.public.n
     draws = check_integer('draws', draws)
-    rng = np.random.default_rng(rng)
-    if ensemble not in ('iid', 'isometric'):
-        raise ValueError(f"ensemble must be 'iid' or 'isometric', got {ensemble!r}")
+    rng = check_rng(rng)
+    check_choice('ensemble', ensemble, 'iid', 'isometric')
     freedom = max(1, n_B - d - 1)
     T = rng.standard_normal((draws, d, freedom))/math.sqrt(n_B)
     P = T @ T.transpose(0, 2, 1)
@@ -235,8 +235,7 @@ def optimal_split(
     ensemble:str='iid', # Matrix noise: `'iid'` or `'isometric'`
 )->float:               # Share of ρ for the second moment
     "The split of the budget that minimises the first-order error of `dp_pmtolse` (ours)"
-    if ensemble not in ('iid', 'isometric'):
-        raise ValueError(f"ensemble must be 'iid' or 'isometric', got {ensemble!r}")
+    check_choice('ensemble', ensemble, 'iid', 'isometric')
     d, R = check_all(d=d, R=R)
     k = d if ensemble == 'iid' else (d + 1)/2
     r = R*math.sqrt(k)

@@ -97,7 +97,7 @@ def noisy_gd(
     steps:int=None,   # None: κ/2 log n, at most 400
     radii=None,       # Bounds on rows and responses; None: learnt for a tenth of `rho`
 )->Fit:
-    "Gradient descent on clipped rows and residuals: `rho`-zCDP, replace, if the eigenvalues are public"
+    "Gradient descent on clipped rows and residuals: `rho`-zCDP, replace, if `eigenvalues` are public"
     run = Run(A, y, rho, rng, passes=2)
     low, high = eigenvalues
     r, r_y = _radii(run, radii)
@@ -272,7 +272,8 @@ def hessian_mixing(
         H = np.atleast_2d(wishart.rvs(k, covariance, random_state=rng))/k
         t = X.T @ np.clip(y/r_y - X @ beta, -1, 1) + noise*rng.standard_normal(d)
         beta = beta + solve_symmetric(H, t)
-    return Fit(beta*r_y/r_A, math.inf, 'Hessian mixing', n=n, private=False, cov="this rival has none")
+    return Fit(beta*r_y/r_A, math.inf, 'Hessian mixing', n=n, private=False,
+               cov="this rival has none")
 
 # %% ../nbs/44a_rivals.ipynb #fa2159b6
 def _bins(X, low, high, eps, rng, deepest=24):

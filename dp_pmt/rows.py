@@ -7,6 +7,7 @@ __all__ = ['BLOCK', 'THREADS', 'READERS', 'Sums', 'add_up', 'names_of', 'check_n
            'ArrayRows', 'check_known', 'StreamRows', 'as_rows']
 
 # %% ../nbs/10_rows.ipynb #0bfb8cf8
+import copy
 import hashlib
 import os
 from collections import deque
@@ -128,7 +129,7 @@ def check_names(
     if not names or not got or names == got: return
     differ = [j for j, (a, b) in enumerate(zip(names, got)) if a != b]
     first = differ[0] if differ else min(len(names), len(got))
-    raise ValueError(f"the columns of {other} must be those of {whose}, in the same order:"
+    raise ValueError(f"the columns of {label(other, 'these rows')} must be those of {label(whose, 'the others')}, in the same order:"
                      f" they differ from column {first} on")
 
 # %% ../nbs/10_rows.ipynb #a4b6fa7e
@@ -194,6 +195,14 @@ class Rows:
     def stamp(self)->str:
         "What tells that files changed"
         return ''
+
+    def without(self,
+        column:str, # Name of a column
+    )->'Rows':      # The same rows; the column may be no covariate in the first place
+        "These rows without that covariate; `frames` still finds it"
+        rows = copy.copy(self)
+        rows.names = [c for c in self.names or [] if c != column] or None
+        return rows
 
     def _pass(self, f, columns=None):
         "The sum of `f` over blocks, or over frames of these columns"

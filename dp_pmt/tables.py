@@ -33,7 +33,7 @@ def interval_table(
     se = np.sqrt(np.diag(cov))
     half = t_law.isf((1 - check_fraction('level', level))/2, df)*se
     columns = dict(coef=beta, se=se, low=beta - half, high=beta + half)
-    return pd.DataFrame(columns, index=labels)
+    return pd.DataFrame(columns, index=list(labels))
 
 # %% ../nbs/20a_tables.ipynb #10e3f206
 def constraints(

@@ -12,7 +12,7 @@ import math
 import numpy as np
 from fastcore.basics import AttrDict
 
-from .checks import as_matrix, check_all, check_fraction, check_positive
+from .checks import as_matrix, check_all, check_choice, check_fraction, check_positive
 from .preconditioning import radius_A, radius_y, spectral_bounds
 
 # %% ../nbs/30_theory.ipynb #944ae415
@@ -206,8 +206,7 @@ def first_order_error(
     ensemble:str='iid', # See `symmetric_noise`
 )->float:
     "Root mean square distance to OLS, to first order in the noise, over all directions of b (ours)"
-    if ensemble not in ('iid', 'isometric'):
-        raise ValueError(f"ensemble must be 'iid' or 'isometric', got {ensemble!r}")
+    check_choice('ensemble', ensemble, 'iid', 'isometric')
     trace, b_norm = check_all(True, trace=trace, b_norm=b_norm)
     sigma1, sigma2 = check_all(True, sigma1=sigma1, sigma2=sigma2)
     share = 1.
