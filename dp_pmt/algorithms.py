@@ -21,7 +21,7 @@ from .crossing import OWN, Pass, Run
 from .preconditioning import Coordinates, Moments, PublicMoment, public_rows
 from .preconditioning import radius_A, radius_y
 from .privacy import ENSEMBLES
-from .queries import BINS_PER_OCTAVE, RANGE, ClippedGradients, Count, CrossMoment
+from .queries import BINS_PER_OCTAVE, RANGE, ClippedGradients, Count, CrossMoment, ResidualSquares
 from .queries import FineSizes, SecondMoment
 from .release import release_moments
 from .results import Fit
