@@ -21,7 +21,7 @@ from .crossing import OWN, Pass, Run
 from .preconditioning import Coordinates, Moments, PublicMoment, public_rows
 from .preconditioning import radius_A, radius_y
 from .privacy import ENSEMBLES
-from .queries import BINS_PER_OCTAVE, RANGE, ClippedGradients, Count, CrossMoment
+from .queries import BINS_PER_OCTAVE, RANGE, ClippedGradients, Count, CrossMoment, ResidualSquares
 from .queries import FineSizes, SecondMoment
 from .release import release_moments
 from .results import Fit
@@ -101,7 +101,8 @@ def dp_pmtolse(
 def _from_release(run, rel, method, **more):
     "The fit on all columns of a release, as a result of the run"
     fit = rel.fit()
-    return run.fit(fit.all, method, release=rel, cov=fit.cov, advice=fit.advice, **more)
+    known = ('cov', 'cov_privacy', 'cov_type', 'residual_sd', 'r2', 'advice')
+    return run.fit(fit.all, method, release=rel, **{k: getattr(fit, k) for k in known}, **more)
 
 # %% ../nbs/24_algorithms.ipynb #105903d3
 _INSTEAD = "use dp_ssp, or dp_pmtolse with public rows"
@@ -166,7 +167,7 @@ def dp_ssp(
     run = Run(A, y, rho, rng, passes=2, **kwargs)
     at = Coordinates(center=np.zeros(1)) if run.intercept else Coordinates() # ones, nothing centred
     _learn_radii(run, at, radii, run.rho/20)
-    rel = release_moments(run, at, radii['r_A'], radii['r_y'], split, 'isometric')
+    rel = release_moments(run, at, radii['r_A'], radii['r_y'], split, 'isometric', response=.05)
     return _from_release(run, rel, 'DP-SSP')
 
 def _learn_radii(run, at, radii, share):
@@ -277,6 +278,7 @@ class SummedRows(Rows):
         if isinstance(query, SecondMoment): return m.AA
         if isinstance(query, Count): return np.array([m.n])
         if isinstance(query, CrossMoment): return m.Ay
+        if isinstance(query, ResidualSquares): return np.array([m.yy])
         if isinstance(query, ClippedGradients): return m.AA @ query.at.start - m.Ay - m.n*query.origin
         raise ValueError(f"{type(query).__name__} can't be answered from second moments")
 

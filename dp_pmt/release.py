@@ -22,7 +22,7 @@ from .documents import near, unseal, versions
 from .noise import eps_of
 from .preconditioning import INTERCEPT, PublicMoment, radius_A
 from .privacy import ENSEMBLES, FINE_SD, FINE_TOTAL, Budget, gaussian_sigma
-from .queries import Count, GRID, CrossMoment, GramMatrix, SecondMoment
+from .queries import Count, ResidualSquares, GRID, CrossMoment, GramMatrix, SecondMoment
 from .results import Fit, Protected, guarantee, who_from, who_to
 from .rows import check_header
 
@@ -131,16 +131,21 @@ def release_moments(
     ensemble:str,       # Noise of the second moment, see `symmetric_noise`
     paper:bool=False,   # The paper's sensitivity of the second moment?
     private:bool=True,  # Were the radii chosen without looking at private rows?
+    response:float=0.,  # Share of what is left for the mean square of the response, 0 ≤ response < 1
 )->Release:
     "Second and cross moments of clipped rows, in one pass (Proposition 1)"
     if run.noise.integers: ensemble = 'isometric' # the mean of noisy integers with their transpose
     split = check_fraction('split', split)
     rho_1, rho_2 = split*run.rho, (1 - split)*run.rho
     second, cross = SecondMoment(at, r_A, ensemble, paper), CrossMoment(at, r_A, r_y)
-    (S, sd1), (c, sd2) = run.ask((second, rho_1, 'second moment'), (cross, rho_2, 'cross moment'))
+    asked = [(second, rho_1*(1 - response), 'second moment'), (cross, rho_2*(1 - response), 'cross moment')]
+    if response: asked.append((ResidualSquares(at, r_y), response*(rho_1 + rho_2), 'response moment'))
+    (S, sd1), (c, sd2), *more = run.ask(*asked)
+    yy, sd3 = (float(more[0].value[0])/run.n, more[0].sd/run.n) if more else (None, None)
     return Release(
         Sigma=S/run.n, cross=c/run.n, n=run.n, rho=run.budget.spent, budget=run.budget.copy(),
         sigma1=sd1/run.n, sigma2=sd2/run.n, ensemble=ensemble, noise=run.noise.kind,
+        yy=yy, sigma3=sd3,
         sens=tuple(q.sensitivity(False, run.neighbours)*q.unit(len(c)) for q in (second, cross)),
         public=at if isinstance(at, PublicMoment) else None, private=private, names=run.columns,
         versions=_versions(run), who=run.who)
@@ -336,7 +341,10 @@ def _errors_or_why(rel, lam, residual_sd):
     if not rel.private: return dict(cov="its noise is not private, so there is nothing to publish")
     try: cov, privacy = _covariance(rel, residual_sd)
     except ValueError as why: return dict(cov=str(why))
-    sd = math.sqrt(_residual_variance(rel, residual_sd))*_scale(rel)
+    s2 = _residual_variance(rel, residual_sd)
+    if residual_sd is None and rel.radius is None and s2 < 2*(rel.sigma3 or 0.):
+        return dict(cov="the residual variance is lost in the noise: give residual_sd, or spend more rho")
+    sd = math.sqrt(s2)*_scale(rel)
     return dict(cov=cov, cov_privacy=privacy, cov_type='nonrobust', residual_sd=sd, r2=_explained(rel))
 
 def _explained(rel):
@@ -452,7 +460,8 @@ _CLIP = "the moments must not exceed what the clip allows"
 
 def _separate_meaning(rel):
     "Rules for a release of two moments"
-    yield rel.yy is rel.sigma3 is rel.radius is rel.weight is None, _TOGETHER
+    alone = rel.radius is rel.weight is None and (rel.yy is None) == (rel.sigma3 is None)
+    yield alone, _TOGETHER
     floats = rel.noise == 'gaussian'
     yield floats or 'opendp' in rel.versions, "discrete noise comes from OpenDP"
     # a trace is at most the square of the radius: by how much does counting with noise exceed it?
