@@ -23,7 +23,7 @@ import pandas as pd
 
 from .checks import check_choice, shown
 from .files import open_rows
-from .rows import BLOCK, Rows, as_rows
+from .rows import BLOCK, Rows, as_rows, check_known
 
 # %% ../nbs/14_formulas.ipynb #d9aac32f
 FUNCTIONS = {name: getattr(np, name) for name in ( # each works on every number by itself
@@ -702,8 +702,13 @@ class _FrameRows(Rows):
     def frames(self, columns=None, skip=0):
         "The rows from `skip` on, block by block, as they are"
         if self.compact is None: self.compact = self.encoding.compacted(self.frame)
+        more = [c for c in columns or () if c not in self.compact.columns]
+        check_known(more, self.names)
         step = max(1, BLOCK//(len(self.encoding.names) + 1))
-        for i in range(skip, self._n, step): yield self.compact.iloc[i:i+step]
+        for i in range(skip, self._n, step):
+            block = self.compact.iloc[i:i+step]
+            beside = {c: self.frame[c].iloc[i:i+step].array for c in more}
+            yield block.assign(**beside) if more else block
 
 # %% ../nbs/14_formulas.ipynb #90fd1958
 @dataclass
@@ -711,15 +716,19 @@ class _Encoded:
     "A function of blocks of numbers as a function of frames"
     f:object
     encoding:Encoding
+    column:str=None # of which the cells are handed on too
 
     def __call__(self, frame):
-        parts = (self.f(*block) for block in _pieces(frame, self.encoding))
+        parts = (self.f(*block) for block in _pieces(frame, self.encoding, self.column))
         return reduce(add, parts)
 
-def _pieces(frame, encoding):
+def _pieces(frame, encoding, column=None):
     "A frame as numbers, in blocks of bounded size however many columns there are"
     step = max(1, BLOCK//(len(encoding.names) + 1))
-    for i in range(0, len(frame), step): yield encoding.apply(frame.iloc[i:i+step])
+    for i in range(0, len(frame), step):
+        piece = frame.iloc[i:i+step]
+        beside = () if column is None else (piece[column],)
+        yield *encoding.apply(piece), *beside
 
 # %% ../nbs/14_formulas.ipynb #24d4a425
 class EncodedRows(Rows):
@@ -761,6 +770,11 @@ class EncodedRows(Rows):
         "The sum of `f`, encoded where the rows are"
         if columns: return self.source.counted(f, columns)
         return self.source.counted(_Encoded(f, self.encoding), self.encoding.columns)
+
+    def pass_with(self, f, column):
+        "The sum of `f` over encoded blocks with a further column as it is"
+        columns = [*self.encoding.columns, *([] if column in self.encoding.columns else [column])]
+        return self.source.counted(_Encoded(f, self.encoding, column), columns)
 
 def _source(table, encoding, sep):
     "`Rows` that give frames"
