@@ -6,7 +6,6 @@
 __all__ = ['MOST_PERSONS', 'id_keys', 'UnitRows', 'as_units']
 
 # %% ../nbs/12a_units.ipynb #86ede034
-import copy
 import secrets
 from dataclasses import dataclass, field
 from functools import partial
@@ -14,8 +13,8 @@ from numbers import Real
 
 import numpy as np
 
-from .checks import label, to_floats
-from .rows import Rows, Sums, as_rows
+from .checks import label
+from .rows import Rows, as_rows
 
 # %% ../nbs/12a_units.ipynb #315fae01
 def _text(x):
@@ -124,15 +123,11 @@ class UnitRows(Rows):
     def _pass(self, f, columns=None):
         "The sum of `f` over blocks with the persons' numbers of rows"
         if self.ids is not None: return super()._pass(f, columns)
-        work = _Seen(f, self.names, self.response, self.unit, self.secret, self.table)
-        return self.rows._pass(work, [*self.names, self.response, self.unit])
+        return self.rows.pass_with(_Looked(f, self.secret, self.table), self.unit)
 
     def blocks(self, skip=0):
         "The rows from `skip` on, block by block, with the persons' numbers of rows"
-        if self.ids is None:
-            work = _Seen(lambda *block: block, self.names, self.response, self.unit, self.secret, self.table)
-            yield from map(work, self.rows.frames([*self.names, self.response, self.unit], skip))
-            return
+        if self.ids is None: raise ValueError("rows with a column of ids are read in passes only")
         self.table
         for A, y in self.rows.blocks(skip):
             yield A, y, self._rows_of_person[skip:skip+len(y)]
@@ -143,18 +138,14 @@ class UnitRows(Rows):
 
 # %% ../nbs/12a_units.ipynb #0faa32b2
 @dataclass
-class _Seen:
-    "A function of a block, as a function of a frame with ids"
+class _Looked:
+    "A function of a block with counts, as a function of a block with ids"
     f:object
-    names:list
-    response:str
-    unit:str
     secret:str
     table:_Counts
 
-    def __call__(self, frame):
-        A, y = to_floats(frame[self.names], loose=True), to_floats(frame[self.response], loose=True)
-        return self.f(A, y, self.table.of(id_keys(frame[self.unit], self.secret)))
+    def __call__(self, A, y, ids):
+        return self.f(A, y, self.table.of(id_keys(ids, self.secret)))
 
 def _count_frame(frame, unit, secret):
     "Rows by key in one frame"
