@@ -1,5 +1,6 @@
-"Every table in dp_pmt/data that we computed, and the function that computes it: `make tables` writes them again"
+"Every table in dp_pmt/data that we computed, and its writer: `make tables` writes them again"
 import argparse
+import ast
 import inspect
 import os
 import shutil
@@ -14,13 +15,21 @@ root = Path(__file__).resolve().parent.parent
 data = root/'dp_pmt'/'data'
 
 
+def code(cell):
+    "A cell's code; of a slow one, its definitions only"
+    tree = ast.parse(cell.source)
+    if cell.source.startswith('#| slow'):
+        tree.body = [node for node in tree.body if isinstance(node, ast.FunctionDef)]
+    return tree
+
+
 def from_notebook(name, function):
     "A function that a page defines without exporting it: run the page's cells until it is there"
     import nbformat
     space = {'__name__': name}
     for cell in nbformat.read(root/'nbs'/f'{name}.ipynb', 4).cells:
-        if cell.cell_type != 'code' or cell.source.startswith(('#| slow', '#| default_exp')): continue
-        try: exec(compile(cell.source, name, 'exec'), space)
+        if cell.cell_type != 'code': continue
+        try: exec(compile(code(cell), name, 'exec'), space)
         except AssertionError: pass # a check of the table that is about to be written
         if function in space: return space[function]
     raise LookupError(f'nbs/{name}.ipynb defines no {function}')
@@ -31,14 +40,16 @@ def paper(small):
     from dp_pmt.experiments import load_results, reproduce
     with tempfile.TemporaryDirectory() as out:
         reproduce(2 if small else None, out, progress=False, only=['wine'] if small else None)
-        if not small: shutil.copy(Path(out)/'settings.json', data/'results.json')
-        shutil.copy(Path(out)/'results.csv.gz', Path(out)/'table')
-        return (Path(out)/'table').read_bytes() if not small else load_results(Path(out)/'results.csv.gz')
+        results = Path(out)/'results.csv.gz'
+        if small: return load_results(results)
+        shutil.copy(Path(out)/'settings.json', data/'results.json')
+        return results.read_bytes()
 
 
 def comparison_main(small, only=None):
     from dp_pmt.comparison import measure_sets
-    return measure_sets(('CCPP',), 1, rhos=(1,), n_jobs=0, only=only) if small else measure_sets(trials=50, only=only)
+    if small: return measure_sets(('CCPP',), 1, rhos=(1,), n_jobs=0, only=only)
+    return measure_sets(trials=50, only=only)
 
 
 def comparison_further(small, only=None):
@@ -58,7 +69,8 @@ def release_coverage(small):
     measure = from_notebook('23_release', 'measure_coverage')
     names = 'synthetic 0.05', 'synthetic 1', 'CCPP', 'white wine'
     settings = [(s, rho) for s in names for rho in (1, 10)] + [('white wine', 100)]
-    return pd.concat([measure(*s, 3 if small else 1000, 0) for s in (settings[2:3] if small else settings)])
+    if small: return measure(*settings[2], 3, 0)
+    return pd.concat([measure(*s, 1000, 0) for s in settings])
 
 
 def audit_table(small):
@@ -80,7 +92,8 @@ TABLES = { # file: its writer
     'audit_table.csv.gz': audit_table,
     'benchmark.csv.gz': benchmark,
 }
-GIVEN = {'README.md', 'ccpp.csv.gz', 'white_wine.csv.gz', 'reported.csv', 'results.json'} # data, not computed
+# data that was given, and what results.csv.gz brings with it
+GIVEN = {'README.md', 'ccpp.csv.gz', 'white_wine.csv.gz', 'reported.csv', 'results.json'}
 
 
 def columns(file):
@@ -96,7 +109,8 @@ def save(frame, path):
 def refreshed(file, methods):
     "The saved table with some methods run again: each has a random stream of its own"
     old = pd.read_csv(data/file)
-    return pd.concat([old[~old.method.isin(methods)], TABLES[file](False, methods)], ignore_index=True)
+    new = TABLES[file](False, methods)
+    return pd.concat([old[~old.method.isin(methods)], new], ignore_index=True)
 
 
 def write(file, methods=()):
@@ -111,7 +125,8 @@ def write(file, methods=()):
 if __name__ == '__main__':
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument('files', nargs='*', help='names of tables; none: all of them')
-    parser.add_argument('--methods', default='', help='with commas: recompute these methods only, in the comparison tables')
+    says = 'with commas: recompute these methods only, in the comparison tables'
+    parser.add_argument('--methods', default='', help=says)
     args = parser.parse_args()
     methods = [m for m in args.methods.split(',') if m]
     takes = lambda f: 'only' in inspect.signature(TABLES[f]).parameters

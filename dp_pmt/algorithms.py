@@ -9,17 +9,19 @@ __all__ = ['STYLES', 'ols', 'public_ols', 'dp_pmtolse', 'dp_olse', 'private_radi
 # %% ../nbs/24_algorithms.ipynb #1c075d1a
 import math
 from dataclasses import replace
+from inspect import signature
 
 import numpy as np
+from fastcore.meta import delegates
 from scipy.stats import wishart
 
 from .checks import PrivacyLeakWarning, as_matrix, check_choice, check_finite
-from .checks import check_fraction, check_integer, check_positive, check_rng, warn
-from .crossing import Pass, Run
+from .checks import check_fraction, check_integer, check_positive, check_rng, label, warn
+from .crossing import OWN, Pass, Run
 from .preconditioning import Coordinates, Moments, PublicMoment, public_rows
 from .preconditioning import radius_A, radius_y
-from .privacy import ENSEMBLES, Budget
-from .queries import BINS_PER_OCTAVE, RANGE, ClippedGradients, CrossMoment
+from .privacy import ENSEMBLES
+from .queries import BINS_PER_OCTAVE, RANGE, ClippedGradients, Count, CrossMoment, ResidualSquares
 from .queries import FineSizes, SecondMoment
 from .release import release_moments
 from .results import Fit
@@ -30,12 +32,11 @@ def ols(
     A,      # Rows (n, d), or an iterable of pairs (A_i, y_i) if `y` is None
     y=None, # Responses (n,)
     *, intercept:bool=False, # Fit an intercept too?
-    safe:bool=False,         # Refused: there is no noise
     nonfinite:str='error',   # Rows that are not finite: `'error'`, or `'zero'` to count them as zeros
-    budget:Budget=None,      # Refused: no ledger covers what is not private
+    **options,               # Refused: there is no noise, so nobody is protected
 )->Fit:
     "Ordinary least squares; where columns are collinear, least-norm in columns of equal size. NOT private"
-    _refuse_noise('ols adds no noise, so it is not private', safe, budget)
+    _refuse('ols adds no noise, so it is not private', options)
     rows = as_rows(A, y)
     at = Coordinates(center=np.zeros(1)) if intercept else Coordinates() # a column of ones
     beta = _least_squares(Moments.of(rows, None, at, nonfinite=nonfinite))
@@ -43,10 +44,14 @@ def ols(
     why = "no noise was added: any regression package has its standard errors"
     return Fit(beta, math.inf, 'OLS', names=rows.names, intercept=constant, private=False, cov=why)
 
-def _refuse_noise(why, safe, budget):
-    "Raise if an option was given that only makes sense with noise"
-    if safe: raise ValueError(f"{why}: leave safe= out")
-    if budget is not None: raise ValueError(f"{why}: leave budget= out")
+def _refuse(why, options):
+    "Raise if an option was given that only makes sense with noise; those of `Run` may have their defaults"
+    known = signature(Run).parameters
+    for name, value in options.items():
+        if name not in known: raise TypeError(f"there is no option {label(name, 'of that name')}")
+        default = known[name].default
+        if not (value is default or isinstance(value, str) and value == default):
+            raise ValueError(f"{why}: leave {name}= out")
 
 def _least_squares(m):
     "The solution of the normal equations in columns of equal size, or the products lose small columns"
@@ -59,12 +64,11 @@ def public_ols(
     B,   # Public rows (n_B, d)
     y_B, # Public responses (n_B,)
     *, intercept:bool=False, # Fit an intercept too?
-    safe:bool=False,         # Refused: there is nothing to protect
     nonfinite:str='error',   # Refused but for `'error'`: public rows can be cleaned beforehand
-    budget:Budget=None,      # Refused: nothing is spent
+    **options,               # Refused: there is nothing to protect, and nothing is spent
 )->Fit:
     "Ordinary least squares on the public rows: no private row is touched"
-    _refuse_noise('public_ols uses no private rows, so there is nothing to protect or to spend', safe, budget)
+    _refuse('public_ols uses no private rows, so there is nothing to protect or to spend', options)
     if check_choice('nonfinite', nonfinite, 'error', 'zero') == 'zero':
         raise ValueError("public rows must be finite: nobody needs protection, so drop those that are not")
     public = public_rows(B, y_B)
@@ -73,6 +77,7 @@ def public_ols(
     return replace(fit, rho=0., method='public OLS', names=public.names, private=True, cov=why)
 
 # %% ../nbs/24_algorithms.ipynb #8a76c503
+@delegates(Run, but=OWN)
 def dp_pmtolse(
     A,                     # Private rows (n, d); with `y=None` pairs (A_i, y_i); or files and tables
     y,                     # Private responses (n,), the name of their column, or None
@@ -81,19 +86,14 @@ def dp_pmtolse(
     rho:float,             # zCDP budget > 0
     eta:float=.05,         # The radii's failure probability, 0 < η < 1
     rng=None,              # `None`, a seed or a `numpy.random.Generator`
-    *, intercept:bool=False, # Fit an intercept too?
-    safe:bool=False,       # For publication: integers and discrete noise, which takes no seed
-    ensemble:str='iid',    # Matrix noise: a key of `ENSEMBLES`
+    *, ensemble:str='iid', # Matrix noise: a key of `ENSEMBLES`
     split:float=.5,        # Share of `rho` for the second moment, 0 < split < 1
-    n:int=None,            # Number of rows, for a stream that knows it
-    nonfinite:str=None,    # Rows that are not finite: `'error'` or `'zero'`; None: `'zero'` if `safe`
-    budget:Budget=None,    # A ledger to charge, refused before a row is read if `rho` doesn't fit
+    **kwargs,
 )->Fit:
-    "The paper's Algorithm 1, `rho`-zCDP under replace-one (Theorem 1)"
+    "The paper's Algorithm 1, `rho`-zCDP (Theorem 1)"
     check_choice('ensemble', ensemble, *ENSEMBLES)
-    run = Run(A, y, rho, rng, (B, y_B), intercept=intercept, safe=safe, nonfinite=nonfinite,
-              n=n, budget=budget)
-    public = PublicMoment(run.public, intercept=intercept)
+    run = Run(A, y, rho, rng, (B, y_B), **kwargs)
+    public = PublicMoment(run.public, intercept=run.intercept)
     r_A, r_y = radius_A(run.n, public.d, eta), radius_y(run.n, eta)
     rel = release_moments(run, public, r_A, r_y, split, ensemble, paper=True)
     return _from_release(run, rel, 'DP-PMTOLSE' + ' (isometric)'*(rel.ensemble == 'isometric'))
@@ -101,7 +101,8 @@ def dp_pmtolse(
 def _from_release(run, rel, method, **more):
     "The fit on all columns of a release, as a result of the run"
     fit = rel.fit()
-    return run.fit(fit.all, method, release=rel, cov=fit.cov, advice=fit.advice, **more)
+    known = ('cov', 'cov_privacy', 'cov_type', 'residual_sd', 'r2', 'advice')
+    return run.fit(fit.all, method, release=rel, **{k: getattr(fit, k) for k in known}, **more)
 
 # %% ../nbs/24_algorithms.ipynb #105903d3
 _INSTEAD = "use dp_ssp, or dp_pmtolse with public rows"
@@ -113,17 +114,15 @@ def dp_olse(
     eta:float=.05,               # The radii's failure probability, 0 < η < 1
     rng=None,                    # `None`, a seed or a `numpy.random.Generator`
     *, intercept:bool=False,     # Refused: Algorithm 2 has none
-    safe:bool=False,             # Refused: discrete noise can't make it private
     ensemble:str='iid',          # Matrix noise: a key of `ENSEMBLES`
     response_radius:str='paper', # `'paper'`: √(σ²+log); `'scaled'`: σ√(1+log)
     split:float=.5,              # Share of `rho` for the second moment
     nonfinite:str='error',       # Private rows that are not finite: `'error'` or `'zero'`
-    budget:Budget=None,          # Refused: no ledger covers what is not private
+    **options,                   # Refused: it is not private, whatever its noise
 )->Fit:
     "The paper's Algorithm 2 to the letter. NOT private: its radii are private moments without noise"
     if intercept: raise ValueError(f"DP-OLSE is the paper's Algorithm 2, which has no intercept: {_INSTEAD}")
-    if safe: raise ValueError(f"DP-OLSE is not private whatever its noise: its radii are private moments: {_INSTEAD}")
-    if budget is not None: raise ValueError(f"DP-OLSE is not private: no budget covers what it reveals: {_INSTEAD}")
+    _refuse(f"DP-OLSE is not private whatever its noise, its radii are private moments ({_INSTEAD})", options)
     check_choice('response_radius', response_radius, 'paper', 'scaled')
     check_choice('ensemble', ensemble, *ENSEMBLES)
     eta = check_fraction('eta', eta)
@@ -150,28 +149,25 @@ def private_radius(
     return float(2.**((seen[-1] + 1)/BINS_PER_OCTAVE - RANGE)) if len(seen) else 1.
 
 # %% ../nbs/24_algorithms.ipynb #f2a18bb9
+@delegates(Run, but=OWN)
 def dp_ssp(
     A,                     # Private rows (n, d); with `y=None` pairs (A_i, y_i); or files and tables
     y,                     # Private responses (n,), the name of their column, or None
     rho:float,             # zCDP budget > 0
     rng=None,              # `None`, a seed or a `numpy.random.Generator`
-    *, intercept:bool=False, # Fit an intercept too? A column of ones joins the rows
-    safe:bool=False,       # For publication: integers and discrete noise, which takes no seed
-    r_A:float=None,        # Known bound on row norms; None: learnt for a twentieth of `rho`
+    *, r_A:float=None,     # Known bound on row norms; None: learnt for a twentieth of `rho`
     r_y:float=None,        # Known bound on |y|; None: learnt for a twentieth of `rho`
     split:float=.5,        # Share of the rest for the second moment, 0 < split < 1
-    nonfinite:str=None,    # Rows that are not finite: `'error'` or `'zero'`; None: `'zero'` if `safe`
-    budget:Budget=None,    # A ledger to charge, refused before a row is read if `rho` doesn't fit
+    **kwargs,
 )->Fit:
-    "Sufficient statistics perturbation without public rows, `rho`-zCDP under replace-one: the baseline, repaired"
+    "Sufficient statistics perturbation without public rows, `rho`-zCDP: the baseline, repaired"
     radii = dict(r_A=r_A, r_y=r_y)
     for name, r in radii.items():
         if r is not None: radii[name] = check_positive(name, r)
-    run = Run(A, y, rho, rng, intercept=intercept, safe=safe, nonfinite=nonfinite, passes=2,
-              budget=budget)
-    at = Coordinates(center=np.zeros(1)) if intercept else Coordinates() # ones, nothing centred
-    _learn_radii(run, at, radii, run.budget.rho/20)
-    rel = release_moments(run, at, radii['r_A'], radii['r_y'], split, 'isometric')
+    run = Run(A, y, rho, rng, passes=2, **kwargs)
+    at = Coordinates(center=np.zeros(1)) if run.intercept else Coordinates() # ones, nothing centred
+    _learn_radii(run, at, radii, run.rho/20)
+    rel = release_moments(run, at, radii['r_A'], radii['r_y'], split, 'isometric', response=.05)
     return _from_release(run, rel, 'DP-SSP')
 
 def _learn_radii(run, at, radii, share):
@@ -183,6 +179,7 @@ def _learn_radii(run, at, radii, share):
     for name, answer in zip(unknown, answers): radii[name] = private_radius(*answer)
 
 # %% ../nbs/24_algorithms.ipynb #61eb470f
+@delegates(Run, but=OWN)
 @np.errstate(all='ignore') # what overflows has diverged
 def dope_gd(
     A,                      # Private rows (n, d); with `y=None` pairs (A_i, y_i); or files and tables
@@ -191,26 +188,22 @@ def dope_gd(
     y_B,                    # Public responses (n_B,)
     rho:float,              # zCDP budget > 0
     rng=None,               # `None`, a seed or a `numpy.random.Generator`
-    *, intercept:bool=False, # Fit an intercept too?
-    safe:bool=False,        # For publication: integers and discrete noise, which takes no seed
-    steps:int=100,          # Number of steps T ≥ 1
+    *, steps:int=100,       # Number of steps T ≥ 1
     lr:float=None,          # Step size γ > 0; None: 1/λ_max of the public second moment
     clip:float=None,        # Clip C > 0, the same at each step; None: from the public gradients, at each step
     clip_quantile:float=.9, # Which quantile of the public gradients' distances, if `clip` is None
     start='public',         # `'public'`: the public fit; `'zero'`; or an array (d,), the intercept last
-    nonfinite:str=None,     # Rows that are not finite: `'error'` or `'zero'`; None: `'zero'` if `safe`
-    budget:Budget=None,     # A ledger to charge, refused before a row is read if `rho` doesn't fit
+    **kwargs,
 )->Fit:
-    "Full-batch DOPE-GD, `rho`-zCDP under replace-one; the iterates are in `path`"
+    "Full-batch DOPE-GD, `rho`-zCDP; the iterates are in `path`"
     steps = check_integer('steps', steps)
     quantile = check_fraction('clip_quantile', clip_quantile)
     lr, clip = (x if x is None else check_positive(name, x) for name, x in (('lr', lr), ('clip', clip)))
-    run = Run(A, y, rho, rng, (B, y_B), intercept=intercept, safe=safe, nonfinite=nonfinite,
-              passes=steps, warn_intercept=False, budget=budget)
-    public = PublicMoment(run.public, intercept=intercept)
+    run = Run(A, y, rho, rng, (B, y_B), passes=steps, warn_intercept=False, **kwargs)
+    public = PublicMoment(run.public, intercept=run.intercept)
     B, y_B = _centred(run.public, public)
     lr = lr or 1/np.linalg.eigvalsh(public.Sigma_B)[-1]
-    beta, share = _start(start, B, y_B, public), run.budget.rho/steps
+    beta, share = _start(start, B, y_B, public), run.rho/steps
     path = [beta]
     for t in range(steps):
         origin, C = _public_gradients(B, y_B, beta, quantile)
@@ -283,7 +276,9 @@ class SummedRows(Rows):
         "What an unclipped sum is"
         m = self.moments
         if isinstance(query, SecondMoment): return m.AA
+        if isinstance(query, Count): return np.array([m.n])
         if isinstance(query, CrossMoment): return m.Ay
+        if isinstance(query, ResidualSquares): return np.array([m.yy])
         if isinstance(query, ClippedGradients): return m.AA @ query.at.start - m.Ay - m.n*query.origin
         raise ValueError(f"{type(query).__name__} can't be answered from second moments")
 

@@ -77,6 +77,12 @@ class DaskRows(Rows):
         self.frame, self.meta = None, np.empty(0, Z.dtype)
         self.chunks = Z.rechunk({1: -1})
 
+    def without(self, column):
+        "These rows without that covariate"
+        rows = super().without(column)
+        if self.frame is not None: rows.meta = self.frame._meta[[*rows.names, self.response]]
+        return rows
+
     def check_types(self, strict=True):
         "Raise if a column's declared type can't be that of numbers"
         to_floats(self.meta, 'A', loose=not strict)
@@ -212,6 +218,12 @@ class Sites(Rows):
         if self._n is None: self._n = sum(s.n for s in self.sites)
         return self._n
 
+    def without(self, column):
+        "These rows without that covariate, at every site"
+        rows = super().without(column)
+        rows.sites = [s.without(column) for s in self.sites]
+        return rows
+
     def check_types(self, strict=True):
         "Raise if a site has a column whose declared type can't be that of numbers"
         for s in self.sites: s.check_types(strict)
@@ -255,6 +267,12 @@ class _Around(Rows):
                              " and a checkpoint goes outside: Checkpoint(watched(...))")
         for k in ('names', 'response', 'once', 'ordered', 'files', '_n'):
             setattr(self, k, getattr(self.rows, k))
+
+    def without(self, column):
+        "These rows without that covariate, inside too"
+        rows = super().without(column)
+        rows.rows = self.rows.without(column)
+        return rows
 
     def check_types(self, strict=True):
         "Raise if a column's declared type can't be that of numbers"

@@ -119,16 +119,16 @@ class FineSizes(Histogram):
 @dataclass(eq=False)
 class Count(Query):
     "Number of rows that count: those that are finite; replacing, adding or removing one moves it by at most 1"
+    steps:int = COUNT # What a row is worth, in integer steps
     bounds = {'replace': 1., 'add/remove': 1.}
-    steps = COUNT
 
-    def step(self, p): return 1/COUNT
+    def step(self, p): return 1/self.steps
 
     def floats(self, seen):
         n = len(seen.r) if seen.good is None else np.count_nonzero(seen.good)
         return np.array([n])
 
-    def integers(self, seen): return self.floats(seen)*COUNT
+    def integers(self, seen): return self.floats(seen)*self.steps
 
 # %% ../nbs/20_queries.ipynb #36c6b926
 GRID = 2**16 # longest row, in grid steps

@@ -13,16 +13,17 @@ from importlib.metadata import version
 from numbers import Real
 
 import numpy as np
+from fastcore.meta import delegates
 
 from .checks import check_fraction, check_positive
-from .crossing import Run
+from .crossing import OWN, Run
 from .documents import agree, as_array, budget_from, budget_to, check_claim, hand_over
 from .documents import near, unseal, versions
 from .noise import eps_of
 from .preconditioning import INTERCEPT, PublicMoment, radius_A
 from .privacy import ENSEMBLES, FINE_SD, FINE_TOTAL, Budget, gaussian_sigma
-from .queries import Count, GRID, CrossMoment, GramMatrix, SecondMoment
-from .results import Fit, guarantee
+from .queries import Count, ResidualSquares, GRID, CrossMoment, GramMatrix, SecondMoment
+from .results import Fit, Protected, guarantee, who_from, who_to
 from .rows import check_header
 
 # %% ../nbs/23_release.ipynb #be5b1825
@@ -31,7 +32,7 @@ class Release:
     "Noisy moments (means over `n` rows); what is computed from them costs nothing more"
     Sigma:np.ndarray            # Noisy second moment (d, d)
     cross:np.ndarray            # Noisy cross moment (d,)
-    n:int                       # Number of private rows (public under replace-one)
+    n:int                       # Number of private rows, persons' rows by their weights; noisy where it is private
     rho:float                   # zCDP spent to get here, by the ledger in `budget`
     sigma1:float                # Noise sd of the diagonal of `Sigma`
     sigma2:float                # Noise sd of `cross`
@@ -50,6 +51,7 @@ class Release:
     weight:float=None           # Weight of the response in a joint row
     parts:list=None             # Digests of the releases that were combined
     used:float=None             # Noisy number of rows that are finite, where it was asked for
+    who:Protected=Protected()   # Who is protected: rows or persons
 
     @property
     def intercept(self)->bool:
@@ -87,12 +89,12 @@ class Release:
     )->str:
         "The guarantee in plain words, for a report"
         also = f" and {self.public.n:,} public rows" if self.public else ""
-        made = f"The numbers were computed from {self.n:,} confidential rows{also}."
+        made = f"The numbers were computed from {self.who.rows(self.n)}{also}."
         if self.used is not None: made += f" About {self.used:,.0f} of them held finite numbers and count."
         if not self.private:
             return (made + " They are NOT private: the scale of their noise was itself computed"
                            " from the confidential rows.")
-        return guarantee(made, self.rho, delta, self.noise, self.budget)
+        return guarantee(made, self.rho, delta, self.noise, self.budget, self.who)
 
     def to_json(self,
         path=None,        # Where to write it, or None
@@ -115,9 +117,9 @@ class Release:
         if len(names) > 8: names = [*names[:3], f'... ({len(names)} in all)', names[-1]]
         claim = "NOT private"
         if self.private and self.rho > 0:
-            claim = (f"ρ = {self.rho:.6g} zCDP (replace-one), ε = {self.eps():.4g} at δ = 1e-06,"
+            claim = (f"ρ = {self.rho:.6g} zCDP ({self.who.pair}), ε = {self.eps():.4g} at δ = 1e-06,"
                      f" {self.noise} noise")
-        return f"Release of {', '.join(names)} from {self.n:,} rows: {claim}"
+        return f"Release of {', '.join(names)} from {self.who.rows(self.n)}: {claim}"
 
 # %% ../nbs/23_release.ipynb #b068306a
 def release_moments(
@@ -129,18 +131,24 @@ def release_moments(
     ensemble:str,       # Noise of the second moment, see `symmetric_noise`
     paper:bool=False,   # The paper's sensitivity of the second moment?
     private:bool=True,  # Were the radii chosen without looking at private rows?
+    response:float=0.,  # Share of what is left for the mean square of the response, 0 ≤ response < 1
 )->Release:
     "Second and cross moments of clipped rows, in one pass (Proposition 1)"
     if run.noise.integers: ensemble = 'isometric' # the mean of noisy integers with their transpose
-    rho_1, rho_2 = run.budget.split(check_fraction('split', split), 1 - split)
+    split = check_fraction('split', split)
+    rho_1, rho_2 = split*run.rho, (1 - split)*run.rho
     second, cross = SecondMoment(at, r_A, ensemble, paper), CrossMoment(at, r_A, r_y)
-    (S, sd1), (c, sd2) = run.ask((second, rho_1, 'second moment'), (cross, rho_2, 'cross moment'))
+    asked = [(second, rho_1*(1 - response), 'second moment'), (cross, rho_2*(1 - response), 'cross moment')]
+    if response: asked.append((ResidualSquares(at, r_y), response*(rho_1 + rho_2), 'response moment'))
+    (S, sd1), (c, sd2), *more = run.ask(*asked)
+    yy, sd3 = (float(more[0].value[0])/run.n, more[0].sd/run.n) if more else (None, None)
     return Release(
         Sigma=S/run.n, cross=c/run.n, n=run.n, rho=run.budget.spent, budget=run.budget.copy(),
         sigma1=sd1/run.n, sigma2=sd2/run.n, ensemble=ensemble, noise=run.noise.kind,
-        sens=tuple(q.sensitivity()*q.unit(len(c)) for q in (second, cross)), names=run.columns,
-        public=at if isinstance(at, PublicMoment) else None, private=private,
-        versions=_versions(run))
+        yy=yy, sigma3=sd3,
+        sens=tuple(q.sensitivity(False, run.neighbours)*q.unit(len(c)) for q in (second, cross)),
+        public=at if isinstance(at, PublicMoment) else None, private=private, names=run.columns,
+        versions=_versions(run), who=run.who)
 
 def _versions(run):
     "What computed a release; noise in integers is OpenDP's"
@@ -172,6 +180,7 @@ def _moderate(name, x):
                      " the mean square of a whitened row is its number of columns")
 
 # %% ../nbs/23_release.ipynb #f7c4a923
+@delegates(Run, but=[*OWN, 'safe'])
 def release(
     A,                    # Private rows (n, d); or, if `y` is None, an iterable of pairs (A_i, y_i); or files and tables
     y,                    # Private responses (n,), the name of their column, or None
@@ -179,21 +188,20 @@ def release(
     y_B,                  # Public responses (n_B,)
     rho:float,            # zCDP budget > 0
     eta:float=.05,        # The radius' failure probability, 0 < η < 1
-    *, intercept:bool=False, # Fit an intercept too?
-    radius:float=None,    # Where joint rows are clipped, public; None: the paper's radius for d + weight² columns
+    *, radius:float=None, # Where joint rows are clipped, public; None: the paper's radius for d + weight² columns
     weight:float=None,    # Weight of the response in a joint row, public; None: `joint_weight(d)`
-    n:int=None,           # Number of rows, for a stream that knows it
-    nonfinite:str='zero', # Private rows that are not finite: count them as zeros, or `'error'`
-    budget:Budget=None,   # A ledger to charge, refused before a row is read if `rho` doesn't fit
+    **kwargs,
 )->Release:
-    "`rho`-zCDP under replace-one, in integers up to and including the noise; no seed can be given"
-    run = Run(A, y, rho, public=(B, y_B), intercept=intercept, safe=True, nonfinite=nonfinite,
-              n=n, budget=budget)
-    public = PublicMoment(run.public, intercept=intercept)
+    "`rho`-zCDP, in integers up to and including the noise; no seed can be given"
+    run = Run(A, y, rho, public=(B, y_B), safe=True, **kwargs)
+    public = PublicMoment(run.public, intercept=run.intercept)
     _check_condition(public)
     w = _moderate('weight', joint_weight(public.d) if weight is None else weight)
     if radius is None: radius = radius_A(run.n, public.d + w*w, eta)
     query = GramMatrix(public, _moderate('radius', radius), w)
+    if not run.n_is_public: # then n is the noisy number of finite rows already
+        answer, = run.ask((query, run.rho, 'joint moments'))
+        return _from_joint(run, query, answer, None)
     rho_1, rho_2 = run.budget.split(1 - _COUNTED, _COUNTED)
     answer, count = run.ask((query, rho_1, 'joint moments'), (Count(public), rho_2, 'rows that count'))
     return _from_joint(run, query, answer, float(np.clip(count.value[0], 1, run.n)))
@@ -208,8 +216,8 @@ def _from_joint(run, query, answer, used):
         sigma1=sd, sigma2=sd/w/math.sqrt(2), sigma3=sd/w**2, ensemble='isometric',
         n=run.n, rho=run.budget.spent, budget=run.budget, noise=run.noise.kind, names=run.columns,
         public=query.at, radius=query.radius, weight=w,
-        sens=(query.sensitivity(integers=True)*query.step(len(J)),),
-        versions=_versions(run), used=used)
+        sens=(query.sensitivity(True, run.neighbours)*query.step(len(J)),),
+        versions=_versions(run), who=run.who, used=used)
 
 # %% ../nbs/23_release.ipynb #cfdafa5c
 def solve_symmetric(
@@ -273,7 +281,7 @@ def _fit(rel, lam, residual_sd):
         beta[:d], rel.rho, 'release', n=rel.n, budget=rel.budget, noise=rel.noise,
         names=rel.labels[:d] if rel.names else None, private=rel.private,
         intercept=float(beta[d]) if rel.intercept else None, release=rel,
-        advice=_clipping_advice(rel), **_errors_or_why(rel, lam, residual_sd))
+        advice=_clipping_advice(rel), who=rel.who, **_errors_or_why(rel, lam, residual_sd))
 
 # %% ../nbs/23_release.ipynb #7a56c4af
 def _noise_covariance(v, sigma1, sigma2, ensemble):
@@ -333,7 +341,10 @@ def _errors_or_why(rel, lam, residual_sd):
     if not rel.private: return dict(cov="its noise is not private, so there is nothing to publish")
     try: cov, privacy = _covariance(rel, residual_sd)
     except ValueError as why: return dict(cov=str(why))
-    sd = math.sqrt(_residual_variance(rel, residual_sd))*_scale(rel)
+    s2 = _residual_variance(rel, residual_sd)
+    if residual_sd is None and rel.radius is None and s2 < 2*(rel.sigma3 or 0.):
+        return dict(cov="the residual variance is lost in the noise: give residual_sd, or spend more rho")
+    sd = math.sqrt(s2)*_scale(rel)
     return dict(cov=cov, cov_privacy=privacy, cov_type='nonrobust', residual_sd=sd, r2=_explained(rel))
 
 def _explained(rel):
@@ -366,7 +377,7 @@ def _content(rel, delta):
     "What the file holds: plain numbers and text"
     parts = {} if rel.parts is None else dict(parts=rel.parts)
     return dict(
-        format='dp_pmt release 3', neighbours='one row replaced',
+        format='dp_pmt release 3', **who_to(rel.who),
         statement=rel.statement(delta), delta=delta, eps=rel.eps(delta),
         Sigma=rel.Sigma.tolist(), cross=rel.cross.tolist(), sens=list(rel.sens),
         budget=budget_to(rel.budget), public=rel.public and _public_content(rel.public),
@@ -394,7 +405,7 @@ def _read(source, key=None):
     rel = Release(
         as_array(c, 'Sigma', d, d, kind='release'), as_array(c, 'cross', d, kind='release'),
         budget=budget_from(c['budget']), public=c['public'] and _public_from(c, d),
-        sens=tuple(c['sens']), parts=c.get('parts'), **{k: c.get(k) for k in _PLAIN})
+        sens=tuple(c['sens']), parts=c.get('parts'), who=who_from(c), **{k: c.get(k) for k in _PLAIN})
     with np.errstate(all='ignore'):
         for ok, rule in _meaning(rel): agree(ok, rule)
     check_claim(rel, c)
@@ -436,7 +447,8 @@ def _asked(rel):
 def _is_fine(rel):
     "Can the noise have so many grid steps that the Gaussian curve holds for it? Sensitivities are at most 2"
     d = len(rel.cross)
-    steps = [sd*rel.n/s*2*GRID**2 for sd, s in zip((rel.sigma1, rel.sigma2), rel.sens)]
+    whole = 2**14 if rel.who.unit == 'person' else 1 # integer weight of a person, at most
+    steps = [sd*rel.n/s*2*whole*GRID**2 for sd, s in zip((rel.sigma1, rel.sigma2), rel.sens)]
     numbers = (d*d, d) if len(steps) == 2 else ((d + 1)**2,)
     total = sum(k/sd**2 for k, sd in zip(numbers, steps))
     return min(steps) >= FINE_SD and total <= FINE_TOTAL
@@ -448,12 +460,15 @@ _CLIP = "the moments must not exceed what the clip allows"
 
 def _separate_meaning(rel):
     "Rules for a release of two moments"
-    yield rel.yy is rel.sigma3 is rel.radius is rel.weight is None, _TOGETHER
+    alone = rel.radius is rel.weight is None and (rel.yy is None) == (rel.sigma3 is None)
+    yield alone, _TOGETHER
     floats = rel.noise == 'gaussian'
     yield floats or 'opendp' in rel.versions, "discrete noise comes from OpenDP"
-    most = rel.sens[0] + 10*rel.sigma1*math.sqrt(len(rel.cross) + 1)
+    # a trace is at most the square of the radius: by how much does counting with noise exceed it?
+    most = rel.sens[0]*_extra(rel) + 10*rel.sigma1*math.sqrt(len(rel.cross) + 1)
     yield np.trace(rel.Sigma) <= most, _CLIP
-    yield np.abs(rel.cross).max() <= rel.sens[1]/2 + 10*rel.sigma2, _CLIP
+    half = 2 if rel.who.neighbours == 'replace' else 1
+    yield np.abs(rel.cross).max() <= rel.sens[1]/half*_extra(rel) + 10*rel.sigma2, _CLIP
 
 def _joint_meaning(rel):
     "Rules for a joint release"
@@ -462,13 +477,18 @@ def _joint_meaning(rel):
     safe = rel.noise != 'gaussian' and 'opendp' in rel.versions
     yield safe, "discrete noise comes from a joint release by OpenDP"
     yield rel.ensemble == 'isometric' and _one_noise(rel), "the noise of a joint release must be that of one matrix"
-    p, most = len(rel.cross) + 1, rel.sens[0]/math.sqrt(2)
-    query = GramMatrix(rel.public, rel.radius, rel.weight)
-    sens = query.sensitivity(integers=True)*query.step(p)
+    p, query = len(rel.cross) + 1, GramMatrix(rel.public, rel.radius, rel.weight)
+    most = rel.sens[0]/query.bounds[rel.who.neighbours]*_extra(rel)
+    sens = query.sensitivity(True, rel.who.neighbours)*query.step(p)
     yield near(rel.sens[0], sens), "the sensitivity must be that of the radius"
     size = np.trace(rel.Sigma) + rel.weight**2*rel.yy
     yield size <= most + 10*rel.sigma1*math.sqrt(p), _CLIP
     yield np.abs(rel.cross).max() <= most/2/rel.weight + 10*rel.sigma2, _CLIP
+
+def _extra(rel):
+    "By how much means may exceed their bound if the number of rows has noise of its own"
+    spent = dict(rel.budget.ledger).get('number of rows')
+    return 1. if spent is None else 1 + 10*gaussian_sigma(1., spent)/rel.n
 
 def _one_noise(rel):
     "Do the noise sds of a joint release belong together?"
@@ -505,7 +525,8 @@ def _parts(releases):
 
 def _kind(rel):
     "What releases must have in common to be added"
-    return rel.Sigma.shape, rel.ensemble, rel.noise, rel.yy is None, rel.weight, rel.columns, rel.names
+    who = replace(rel.who, units=None)
+    return rel.Sigma.shape, rel.ensemble, rel.noise, rel.yy is None, rel.weight, rel.columns, rel.names, who
 
 def _same_place(p, q):
     "Are two public coordinates the same?"
@@ -521,8 +542,8 @@ def combine(
     if not releases: raise ValueError("there must be at least one release")
     first = releases[0]
     if not all(_kind(r) == _kind(first) and _same_place(r.public, first.public) for r in releases):
-        raise ValueError("releases must be in the same coordinates, of the same columns,"
-                         " with the same kind of noise")
+        raise ValueError("releases must be in the same coordinates, of the same columns, with the same"
+                         " kind of noise, and protect the same: rows or persons, replaced or added")
     parts, n = _parts(releases), sum(r.n for r in releases)
     worst = max(releases, key=lambda r: r.rho)
     means = {k: _mean(releases, k) for k in ('Sigma', 'cross', 'yy')}
@@ -530,8 +551,13 @@ def combine(
     sds = {k: _sd(releases, k) for k in ('sigma1', 'sigma2', 'sigma3')}
     private = all(r.private for r in releases)
     both = replace(worst, n=n, private=private, parts=parts if len(parts) > 1 else None,
-                   used=used, **means, **sds)
+                   used=used, who=_all_units(releases), **means, **sds)
     return replace(both, **_clip_of(both, releases))
+
+def _all_units(releases):
+    "Who is protected, with the number of all persons"
+    units = [r.who.units for r in releases]
+    return replace(releases[0].who, units=None if None in units else sum(units))
 
 def _mean(releases, name):
     "Mean of an entry, weighted by rows"
@@ -551,4 +577,5 @@ def _clip_of(rel, releases):
     if rel.yy is None: return dict(sens=tuple(map(max, zip(*(r.sens for r in releases)))))
     sens = rel.sigma1*rel.n*math.sqrt(2*dict(rel.budget.ledger)['joint moments'])
     query, p = GramMatrix(rel.public, 1., rel.weight), len(rel.cross) + 1
-    return dict(sens=(sens,), radius=math.sqrt(sens/(query.sensitivity(integers=True)*query.step(p))))
+    one = query.sensitivity(True, rel.who.neighbours)*query.step(p)
+    return dict(sens=(sens,), radius=math.sqrt(sens/one))

@@ -14,7 +14,7 @@ from scipy.optimize import brentq, minimize_scalar
 from scipy.stats import wishart
 
 from .algorithms import dope_gd, dp_ssp, private_radius
-from .checks import check_integer, check_positive, check_rng
+from .checks import check_integer, check_positive
 from .crossing import Run
 from .preconditioning import Coordinates, second_moment
 from .privacy import gaussian_sigma
@@ -97,7 +97,7 @@ def noisy_gd(
     steps:int=None,   # None: κ/2 log n, at most 400
     radii=None,       # Bounds on rows and responses; None: learnt for a tenth of `rho`
 )->Fit:
-    "Gradient descent on clipped rows and residuals: `rho`-zCDP, replace, if the eigenvalues are public"
+    "Gradient descent on clipped rows and residuals: `rho`-zCDP, replace, if `eigenvalues` are public"
     run = Run(A, y, rho, rng, passes=2)
     low, high = eigenvalues
     r, r_y = _radii(run, radii)
@@ -119,7 +119,7 @@ def private_whitening(
     rng=None,   # `None`, a seed or a `numpy.random.Generator`
 )->Fit:
     "A noisy second moment whitens, then `dp_ssp`: `rho`-zCDP, replace"
-    rng = check_rng(rng)
+    rng = np.random.default_rng(rng)
     run = Run(A, y, .3*rho, rng, passes=2)
     at = Coordinates()
     (counts, sd), = run.ask((FineSizes(at, 'rows'), .05*rho, 'radius of rows'))
@@ -205,7 +205,7 @@ def tukey_em(
     *, models:int=None, # Number of parts; None: 1000, or as many as leave 2d rows each
 )->Fit:
     "TukeyEM: (ε, δ)-DP when one row is changed. Raises `ValueError` where its test fails"
-    rng = check_rng(rng)
+    rng = np.random.default_rng(rng)
     n, d = np.shape(A)
     m = models or min(1000, n//(2*d))
     P = np.sort(_fits(np.asarray(A), np.asarray(y), m, rng).T, axis=1)
@@ -255,7 +255,7 @@ def hessian_mixing(
     steps:int=3,   # Newton steps
 )->Fit:
     "Iterative Hessian Mixing: (ε, δ)-DP when one row is added or removed"
-    rng = check_rng(rng)
+    rng = np.random.default_rng(rng)
     X = np.asarray(A)/r_A
     X = X/np.maximum(1, np.linalg.norm(X, axis=1))[:, None]
     n, d = X.shape
@@ -272,7 +272,8 @@ def hessian_mixing(
         H = np.atleast_2d(wishart.rvs(k, covariance, random_state=rng))/k
         t = X.T @ np.clip(y/r_y - X @ beta, -1, 1) + noise*rng.standard_normal(d)
         beta = beta + solve_symmetric(H, t)
-    return Fit(beta*r_y/r_A, math.inf, 'Hessian mixing', n=n, private=False, cov="this rival has none")
+    return Fit(beta*r_y/r_A, math.inf, 'Hessian mixing', n=n, private=False,
+               cov="this rival has none")
 
 # %% ../nbs/44a_rivals.ipynb #fa2159b6
 def _bins(X, low, high, eps, rng, deepest=24):
@@ -304,7 +305,7 @@ def bin_agg(
     r_y:float,     # Bound on responses: told
 )->Fit:
     "BinAgg: a private tree of bins, noisy sums, bias-corrected regression: `rho`-zCDP, add or remove"
-    rng = check_rng(rng)
+    rng = np.random.default_rng(rng)
     X, y = np.clip(A, low, high), np.clip(y, -r_y, r_y)
     tree, part = rho/28, 9*rho/28 # the published ratio of budgets, 1:3:3:3 in μ
     leaves = _bins(X, np.array(low, float), np.array(high, float), math.sqrt(2*tree), rng)

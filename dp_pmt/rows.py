@@ -7,6 +7,7 @@ __all__ = ['BLOCK', 'THREADS', 'READERS', 'Sums', 'add_up', 'names_of', 'check_n
            'ArrayRows', 'check_known', 'StreamRows', 'as_rows']
 
 # %% ../nbs/10_rows.ipynb #0bfb8cf8
+import copy
 import hashlib
 import os
 from collections import deque
@@ -195,10 +196,26 @@ class Rows:
         "What tells that files changed"
         return ''
 
+    def without(self,
+        column:str, # Name of a column
+    )->'Rows':      # The same rows; the column may be no covariate in the first place
+        "These rows without that covariate; `frames` still finds it"
+        rows = copy.copy(self)
+        rows.names = [c for c in self.names or [] if c != column] or None
+        return rows
+
     def _pass(self, f, columns=None):
         "The sum of `f` over blocks, or over frames of these columns"
         frames = ((frame,) for frame in self.frames(columns)) if columns else None
         return add_up(f, frames or self.blocks())
+
+    def pass_with(self,
+        f,          # Function of a block (A_i, y_i) and the cells of a column beside it
+        column:str, # Name of that column, which is no covariate
+    ):
+        "The sum of `f` over blocks of numbers with a further column as it is"
+        columns = [*(self.names or []), self.response, column]
+        return self._pass(_Beside(f, columns), columns)
 
     @property
     def n(self)->int:
@@ -273,6 +290,17 @@ class Rows:
         return f"{type(self).__name__} of {names}"
 
 # %% ../nbs/10_rows.ipynb #ce29735f
+@dataclass
+class _Beside:
+    "A function of a block and a further column, as a function of a frame"
+    f:object
+    columns:list # Covariates, response, the further column
+
+    def __call__(self, frame):
+        *names, response, column = self.columns
+        A, y = (to_floats(frame[c], loose=True) for c in (names, response))
+        return self.f(A, y, frame[column])
+
 def _nothing(A, y):
     "A pass that only counts"
     return []

@@ -5,9 +5,10 @@
 # %% auto #0
 __all__ = ['PrivateLinearRegression']
 
-# %% ../nbs/28_sklearn.ipynb #8fcb0797
+# %% ../nbs/28_sklearn.ipynb #5a0c76c1
 import copy
 import sys
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -19,11 +20,12 @@ from .privacy import eps_to_rho
 
 try:
     from sklearn.base import BaseEstimator, RegressorMixin
+    from sklearn.exceptions import DataConversionWarning
     from sklearn.utils import check_random_state
-    from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d, validate_data
+    from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 except ImportError: raise ImportError("this estimator needs scikit-learn 1.6 or newer: pip install 'dp_pmt[sklearn]'") from None
 
-# %% ../nbs/28_sklearn.ipynb #d4d526e8
+# %% ../nbs/28_sklearn.ipynb #25345cef
 class PrivateLinearRegression(RegressorMixin, BaseEstimator):
     "Linear regression with differential privacy for each row; noise for publication unless `random_state` is given"
     def __init__(self,
@@ -57,9 +59,9 @@ class PrivateLinearRegression(RegressorMixin, BaseEstimator):
         "Rows and responses as numbers, after checks of their shape only: a message about a cell would tell of it"
         if y is None: raise ValueError("PrivateLinearRegression requires y to be passed, but the target y is None")
         X = validate_data(self, _as_numbers(X), ensure_all_finite=False, dtype=float, ensure_min_samples=2)
-        y = column_or_1d(y, warn=True)
+        y = _as_numbers(_one_column(y))
         check_consistent_length(X, y)
-        return _named(X, self), to_floats(y, 'y', loose=True)
+        return _named(X, self), y
 
     def _public(self):
         "Public rows and responses, with the names of the private columns"
@@ -93,23 +95,37 @@ class PrivateLinearRegression(RegressorMixin, BaseEstimator):
         tags.regressor_tags.poor_score = True # on the thirty rows of scikit-learn's checks
         return tags
 
-# %% ../nbs/28_sklearn.ipynb #041c278a
+# %% ../nbs/28_sklearn.ipynb #27b44ca4
 def _as_numbers(X):
-    "Objects and text as numbers, cell by cell; all else as it is"
+    "Rows or responses as numbers, cell by cell; what is none becomes NaN"
     if hasattr(X, 'tocsr') or hasattr(X, 'tocoo'): return X # sparse: refused by its type
-    if hasattr(X, 'columns') and hasattr(X, 'iloc'):
-        if all(t.kind in 'biuf' for t in X.dtypes): return X
-        return pd.DataFrame(to_floats(X, 'X', loose=True), columns=X.columns)
-    if hasattr(X, 'dtype') and X.dtype.kind in 'biufc' or hasattr(X, 'columns'): return X
-    cells = np.asarray(X)
+    if isinstance(X, np.ndarray) and X.dtype.kind == 'c': raise ValueError("Complex data not supported")
+    if not hasattr(X, 'iloc'): return _cells(X)
+    types = X.dtypes if hasattr(X, 'columns') else [X.dtype]
+    if all(t.kind in 'biuf' for t in types): return X
+    numbers = to_floats(X.astype(object), 'X', loose=True)
+    return pd.DataFrame(numbers, columns=X.columns) if hasattr(X, 'columns') else numbers
+
+def _cells(X):
+    "Arrays and lists as numbers"
+    cells = X if hasattr(X, 'dtype') else np.asarray(X)
     return to_floats(cells, 'X', loose=True) if cells.dtype.kind in 'OUS' else X
+
+def _one_column(y):
+    "Responses in one dimension; a column is taken, and warned of"
+    y = y if hasattr(y, 'iloc') else np.asarray(y)
+    if y.ndim == 1: return y
+    if y.ndim != 2 or y.shape[1] != 1:
+        raise ValueError(f"y should be a 1d array, got an array of shape {y.shape} instead")
+    warnings.warn("A column-vector y was passed when a 1d array was expected", DataConversionWarning, stacklevel=4)
+    return y.iloc[:, 0] if hasattr(y, 'iloc') else y[:, 0]
 
 def _named(X, estimator):
     "Rows under the names of the columns, where there are names"
     names = getattr(estimator, 'feature_names_in_', None)
     return X if names is None else pd.DataFrame(X, columns=list(names))
 
-# %% ../nbs/28_sklearn.ipynb #f9786c42
+# %% ../nbs/28_sklearn.ipynb #6583d976
 def _warn_of_folds():
     "Warn if a search or a cross-validation of scikit-learn is calling"
     frame = sys._getframe(1)

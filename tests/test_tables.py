@@ -14,5 +14,7 @@ def test_every_table_has_a_writer():
 @pytest.mark.parametrize('file', TABLES)
 def test_writer(file):
     table = TABLES[file](True)
-    assert len(table) and set(table.columns) <= set(columns(file)) | {'errors', 'error', 'trial'}
-    assert set(columns(file)) - set(table.columns) <= {'errors', 'machine', 'workers', 'python', 'cores'}
+    assert len(table)
+    if file == 'results.csv.gz': return # loaded again: one row a trial, not one a setting
+    assert set(table.columns) <= set(columns(file))
+    if file != 'benchmark.csv.gz': assert set(table.columns) == set(columns(file)) # that one adds the machine
