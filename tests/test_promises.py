@@ -171,7 +171,6 @@ def counts_as_zeros(estimator):
 
 REFUSED = {
     ('dope_gd', 'intervals'): 'no standard errors',
-    ('dp_ssp', 'intervals'): 'give residual_sd',
     ('dp_olse', 'intercept'): 'has no intercept',
     ('dp_olse', 'safe noise'): 'not private whatever its noise',
     ('dp_olse', 'intervals'): 'not private',
@@ -332,6 +331,8 @@ OTHERS = { # module or function: why it may draw
     'planner': "simulated noise; no rows at all",
     'theory': "simulated noise; no rows at all",
     'algorithms.gaussian_moments': "moments of simulated rows",
+    'mismatch': "simulated rows and noise",
+    'front._World.rows': "a rehearsal on rows drawn from public knowledge",
     'rivals': "other people's estimators, for comparison only",
 }
 
