@@ -14,12 +14,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from fastcore.basics import AttrDict
+from fastcore.meta import delegates
 
 from .checks import warn as warn_user
-from .crossing import Run
+from .crossing import OWN, Run
 from .preconditioning import Coordinates
-from .privacy import Budget, gaussian_sigma
-from .queries import OCTAVES, JointMoments, RowSizes, ScoreSizes, grid_for
+from .privacy import gaussian_sigma
+from .queries import OCTAVES, JointMoments, RowSizes, ScoreSizes
 from .results import AdviceWarning, Fit
 
 # %% ../nbs/25_anchored.ipynb #3e61830d
@@ -269,12 +270,12 @@ def newton_step(
     "A histogram for C, a joint release, an update, new coordinates: `rho`-zCDP"
     if run.noise.integers: at = at.rounded()
     rho_h, rho_t = HIST*rho, (1 - HIST)*rho
-    R, sigma = row_radius(run.n, at.k, rho_t), gaussian_sigma(SENS, rho_t)
+    R, sigma = row_radius(run.n, at.k, rho_t), run.sd(JointMoments(at, 1., 1.), rho_t)
     (counts, _), = run.ask((ScoreSizes(at, R), rho_h, f'{label}: score histogram'))
     chosen = clip_radius(counts, rho_h**-.5, at.k*sigma**2)
     if chosen is None: return at, None
     C, bias2 = chosen
-    (sums, _), = run.ask((JointMoments(at, R, float(C), grid_for(run.n)), rho_t, f'{label}: moments'))
+    (sums, _), = run.ask((JointMoments(at, R, float(C), run.grid), rho_t, f'{label}: moments'))
     M, t, edge = sums[:-1], sums[-1], R*R*sigma*math.sqrt(2*at.k)
     after, g, seen = update(at, M, t, edge, (C*sigma)**2 + bias2/at.k)
     above = (OCTAVES > math.log2(C)) & (counts > 2*rho_h**-.5)
@@ -283,6 +284,7 @@ def newton_step(
     return after.turn(*rewhitening(M, run.n, edge)), record
 
 # %% ../nbs/25_anchored.ipynb #e0e79e86
+@delegates(Run, but=OWN)
 def dp_anchored(
     A,                      # Private rows (n, d); or, if `y` is None, a re-iterable of pairs (A_i, y_i); or files and tables
     y,                      # Private responses (n,), the name of their column, or None
@@ -290,20 +292,17 @@ def dp_anchored(
     y_B,                    # Public responses (n_B,)
     rho:float,              # zCDP budget > 0
     rng=None,               # `None`, a seed or a `numpy.random.Generator`
-    *, intercept:bool=False, # Fit an intercept too?
-    safe:bool=False,        # For publication: integers and discrete noise, which takes no seed
-    nonfinite:str=None,     # Private rows that are not finite: `'error'`, or `'zero'` to count them as zeros; None: `'zero'` if `safe`
-    budget:Budget=None,     # A ledger to charge, refused before a row is read if `rho` doesn't fit
-    warn:bool=True,         # Warn of what the diagnosis finds?
+    *, warn:bool=True,      # Warn of what the diagnosis finds?
+    **kwargs,
 )->Fit:
-    "Private Newton steps from the public fit, `rho`-zCDP under replace-one; with `nonfinite='zero'` whatever the rows"
-    run = Run(A, y, rho, rng, (B, y_B), intercept=intercept, safe=safe, nonfinite=nonfinite, passes=2, warn_intercept=warn, budget=budget)
+    "Private Newton steps from the public fit, `rho`-zCDP; with `nonfinite='zero'` whatever the rows"
+    run = Run(A, y, rho, rng, (B, y_B), passes=2, warn_intercept=warn, **kwargs)
     at = public_anchor(run.public.B, run.public.y, run.intercept)
-    weights, sizes, records, path = step_weights(run.n, at.k, run.budget.rho), None, [], [at.start]
+    weights, sizes, records, path = step_weights(run.n, at.k, run.rho), None, [], [at.start]
     if weights:
-        run.check_ready(JointMoments(at, 1., 1., grid_for(run.n)), HIST*(1 - UNITS)*run.budget.rho/sum(weights))
-        (counts, _), = run.ask((RowSizes(at), UNITS*run.budget.rho, 'row sizes'))
-        sizes = counts, (UNITS*run.budget.rho)**-.5
+        run.check_ready(JointMoments(at, 1., 1., run.grid), HIST*(1 - UNITS)*run.rho/sum(weights))
+        (counts, _), = run.ask((RowSizes(at), UNITS*run.rho, 'row sizes'))
+        sizes = counts, (UNITS*run.rho)**-.5
         at = _rescaled(at, typical_size(*sizes))
     for j, share in enumerate(run.budget.split(*weights) if weights else []):
         at, record = newton_step(run, at, share, f'step {j + 1}')
@@ -312,7 +311,7 @@ def dp_anchored(
         path.append(at.start)
     path = np.array([at.uncentre(b) for b in path])
     advice = _advice(run, at.k, records, sizes, bool(weights))
-    fit = run.fit(at.uncentre(least_norm(at)), 'anchored', rho=run.budget.rho if weights else 0., path=path, steps=records,
+    fit = run.fit(at.uncentre(least_norm(at)), 'anchored', rho=run.budget.spent, path=path, steps=records,
                   advice=advice, extras=dict(sizes=sizes), cov="it has no standard errors yet: `release` and DP-PMTOLSE have")
     for text in (advice if warn else []): warn_user(text, AdviceWarning)
     return fit

@@ -166,9 +166,10 @@ class Run:
 
     @property
     def rho(self)->float:
-        "zCDP that is left once the number of rows is known"
+        "zCDP for all but the number of rows, which is asked for now where it is private"
+        if self.n_is_public: return self.budget.rho
         self.n
-        return self.budget.left
+        return self.budget.rho*(1 - COUNTED)
 
     def _counted(self):
         "The noisy number of rows, at least 1"
