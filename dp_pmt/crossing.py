@@ -216,8 +216,9 @@ class Run:
 
     def _collapsed(self, query, total):
         "The sum over persons; each counts in full"
-        steps = query.collapse(total.merged().values)*self._whole
-        return steps if self.noise.integers else steps*query.step(steps.shape[-1])
+        steps = query.collapse(total.merged().values)
+        if self.noise.integers: return steps*self._whole
+        return steps*(query.step(steps.shape[-1])*self._whole)
 
     def check_ready(self,
         query:Query, # A query to ask, or like those to come

@@ -29,18 +29,22 @@ class ResidualSizes(Histogram):
 # %% ../nbs/22a_inference.ipynb #749f9b97
 _CHEAP = .02 # noise of a bin, over the mean square, that doesn't matter
 
+def _bins(counts, sd):
+    "How many bins to add up, from the first on"
+    top = int(np.argmax(counts))
+    while top + 1 < len(counts) and counts[top + 1] > 2*sd: top += 1
+    about = counts[:top + 1] @ _SQUARES[:top + 1]
+    cheap = np.flatnonzero(sd*_SQUARES < _CHEAP*about)
+    return max(top, *cheap[-1:], 0) + 1
+
 def mean_square(
     counts,     # Noisy counts, from `ResidualSizes`
     sd:float,   # Their noise sd
     rows:float, # How many rows were counted > 0
 )->tuple:       # Mean of r², and its noise sd; None if no bin stands out of the noise
     "The residuals' mean square from their noisy histogram"
-    mode = top = int(np.argmax(counts))
-    if counts[mode] < 4*sd: return None
-    while top + 1 < len(counts) and counts[top + 1] > 2*sd: top += 1
-    about = counts[:top + 1] @ _SQUARES[:top + 1]
-    cheap = np.flatnonzero(sd*_SQUARES < _CHEAP*about)
-    top = max(top, *cheap[-1:], 0) + 1
+    if counts.max() < 4*sd: return None
+    top = _bins(counts, sd)
     total = counts[:top] @ _SQUARES[:top]
     return total/rows, sd*math.sqrt((_SQUARES[:top]**2).sum())/rows
 
@@ -53,6 +57,7 @@ def clip_curve(
 )->np.ndarray: # φ at `_T`
     "What clipping at 1/t leaves of a squared residual, on average, in units of the mean square"
     solid = np.where(counts > 2*sd, counts, 0)
+    solid[_bins(counts, sd):] = 0 # noise stands out of noise too, in one of many far bins
     if not solid.any(): return np.minimum(1, 1/_T)
     z2 = _SQUARES/(solid @ _SQUARES/solid.sum())
     return np.minimum(z2, 1/_T[:, None]) @ (solid/solid.sum())
