@@ -555,7 +555,7 @@ def worst_rows(
 
 # %% ../nbs/50_audit.ipynb #c6aeea17
 def worst_rows_joint(
-    at,      # `Anchor`: where the step stands, its coordinates square
+    at,      # `Coordinates` where the step stands: `V` square, with a start, no centre
     R:float, # Row bound > 0
     C:float, # Score bound > 0
     small:float=1e-6, # Size of the second row over the first; larger for integers, else it rounds to 0
@@ -564,7 +564,7 @@ def worst_rows_joint(
     check_positive('R', R)
     check_positive('C', C)
     check_positive('small', small)
-    seen = np.zeros((2, at.k)) # rows in the coordinates of the step
+    seen = np.zeros((2, len(at.V))) # rows in the coordinates of the step
     seen[:, 0] = R, small*R
     X = np.linalg.solve(at.V, seen.T).T
     residuals = np.array([C/R, -C/R/small])

@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['FUNCTIONS', 'FORMAT', 'Encoding', 'EncodedRows']
 
-# %% ../nbs/14_formulas.ipynb #9809051f
+# %% ../nbs/14_formulas.ipynb #86eda303
 import ast
 import datetime
 import math
@@ -25,12 +25,12 @@ from .checks import check_choice, shown
 from .files import open_rows
 from .rows import BLOCK, Rows, as_rows, check_known
 
-# %% ../nbs/14_formulas.ipynb #1fb84817
+# %% ../nbs/14_formulas.ipynb #d9aac32f
 FUNCTIONS = {name: getattr(np, name) for name in ( # each works on every number by itself
     'log', 'log10', 'log2', 'log1p', 'exp', 'exp2', 'expm1', 'sqrt', 'square', 'abs', 'sign', 'floor', 'ceil',
     'sin', 'cos', 'tan', 'arctan', 'tanh', 'minimum', 'maximum')}
 
-# %% ../nbs/14_formulas.ipynb #3ef9a04e
+# %% ../nbs/14_formulas.ipynb #8697105b
 def _number(v):
     "One cell as a float; NaN if it is no finite number"
     if isinstance(v, str): return _number_in(v)
@@ -47,16 +47,16 @@ def _number_in(text):
     except ValueError: return math.nan
     return x if abs(x) < math.inf else math.nan
 
-# %% ../nbs/14_formulas.ipynb #a61241f8
+# %% ../nbs/14_formulas.ipynb #84b513ac
 def _numbers(column):
     "A column as floats (m,), cell by cell; NaN where there is no finite number"
     if isinstance(column.dtype, pd.CategoricalDtype):
         known = np.array([*map(_number, column.cat.categories), math.nan])
-        return known[column.cat.codes]
+        return known[column.cat.codes.to_numpy()]
     if column.dtype.kind in 'biuf':
-        x = column.to_numpy(dtype=float, na_value=math.nan, copy=True)
-        x[np.isinf(x)] = math.nan
-        return x
+        x = column.to_numpy(dtype=float, na_value=math.nan)
+        endless = np.isinf(x)
+        return np.where(endless, math.nan, x) if endless.any() else x
     if column.dtype.kind in 'mMc': return np.full(len(column), math.nan)
     if isinstance(column.dtype, pd.StringDtype) and (x := _all_numbers(column)) is not None: return x
     return np.fromiter(map(_number, column.to_numpy(object)), float, len(column))
@@ -71,7 +71,7 @@ def _all_numbers(column):
     x[np.isinf(x)] = math.nan
     return x
 
-# %% ../nbs/14_formulas.ipynb #254882f1
+# %% ../nbs/14_formulas.ipynb #7eb2f4af
 def _level(v):
     "One cell as a text; None if it is missing, a text that no level has if it is something else"
     if isinstance(v, str): return str(v) or None
@@ -86,14 +86,14 @@ def _real_level(x):
     if math.isnan(x): return None
     return str(int(x)) if x == int(min(max(x, -1e15), 1e15)) else repr(x)
 
-# %% ../nbs/14_formulas.ipynb #a52d750d
+# %% ../nbs/14_formulas.ipynb #6efad0b3
 def _codes(column, levels, unknown, numeric):
     "The place of each cell among `levels`; `unknown` if it has none, -1 if it is missing"
     if numeric: return _number_codes(_numbers(column), levels, unknown)
     place = {level: j for j, level in enumerate(levels)} | {None: -1, '': -1}
     if isinstance(column.dtype, pd.CategoricalDtype):
         known = [place.get(_level(v), unknown) for v in column.cat.categories]
-        return np.array([*known, -1])[column.cat.codes]
+        return np.array([*known, -1])[column.cat.codes.to_numpy()]
     if isinstance(column.dtype, pd.StringDtype):
         at, known = pd.factorize(column)
         return np.array([*(place.get(_level(v), unknown) for v in known), -1])[at]
@@ -107,7 +107,7 @@ def _number_codes(x, levels, unknown):
     at = order[np.searchsorted(values[order], x).clip(max=len(values) - 1)]
     return np.where(np.isnan(x), -1, np.where(values[at] == x, at, unknown))
 
-# %% ../nbs/14_formulas.ipynb #4766d228
+# %% ../nbs/14_formulas.ipynb #fd8848c0
 def _tree(expr):
     "The syntax tree of an expression; names in backticks may hold any character"
     quoted = []
@@ -126,7 +126,7 @@ def _not_allowed(expr):
             f" I(), C(), {', '.join(FUNCTIONS)}, and center, scale, standardize, poly, bs, whose state comes from public"
             " rows. Compute anything else beforehand, from each row alone")
 
-# %% ../nbs/14_formulas.ipynb #5bb0d0f7
+# %% ../nbs/14_formulas.ipynb #2518d205
 _BINARY = {ast.Add: np.add, ast.Sub: np.subtract, ast.Mult: np.multiply, ast.Div: np.divide, ast.Pow: np.power,
            ast.Mod: np.mod, ast.FloorDiv: np.floor_divide, ast.BitAnd: np.minimum, ast.BitOr: np.maximum}
 _COMPARE = {ast.Lt: np.less, ast.LtE: np.less_equal, ast.Gt: np.greater, ast.GtE: np.greater_equal,
@@ -157,7 +157,7 @@ def _compared(node, block):
     a, b = _value(node.left, block), _value(right, block)
     return np.where(np.isnan(a) | np.isnan(b), math.nan, _COMPARE[type(node.ops[0])](a, b))
 
-# %% ../nbs/14_formulas.ipynb #44c16f0d
+# %% ../nbs/14_formulas.ipynb #fb1e15ed
 def _called(node, block):
     "The value of a function"
     f = node.func
@@ -170,7 +170,7 @@ def _called(node, block):
     if name in _LEARNERS and node.args: return block.transformed(node, name)
     raise ValueError(_not_allowed(ast.unparse(node)))
 
-# %% ../nbs/14_formulas.ipynb #c9048657
+# %% ../nbs/14_formulas.ipynb #a645c5f8
 def _learn_scale(x, center=True, scale=True, ddof=1):
     "State of `scale`: what to take off, and what to divide by"
     mean = x.mean() if center is True else float(center)
@@ -181,7 +181,7 @@ def _learn_center(x): return _learn_scale(x, scale=False)
 
 def _learn_standardize(x, center=True, rescale=True, ddof=0): return _learn_scale(x, center, rescale, ddof)
 
-# %% ../nbs/14_formulas.ipynb #4ddccf0e
+# %% ../nbs/14_formulas.ipynb #5d035f35
 def _learn_poly(x, degree=1, raw=False):
     "State of `poly`: the recurrence of the polynomials that are orthogonal on the public rows"
     if raw: return dict(kind='powers', degree=int(degree))
@@ -206,7 +206,7 @@ def _learn_bs(x, df=None, knots=None, degree=3, include_intercept=False, lower_b
 
 _LEARNERS = dict(center=_learn_center, scale=_learn_scale, standardize=_learn_standardize, poly=_learn_poly, bs=_learn_bs)
 
-# %% ../nbs/14_formulas.ipynb #7875de71
+# %% ../nbs/14_formulas.ipynb #da3c3a2f
 def _transformed(x, state):
     "The transform with this state, number by number"
     kind = state['kind']
@@ -239,14 +239,14 @@ def _ramp(x, knots, j, p):
     width = knots[j + p] - knots[j]
     return (x - knots[j])/width if width else 0.
 
-# %% ../nbs/14_formulas.ipynb #1804ea40
+# %% ../nbs/14_formulas.ipynb #a6606c83
 class _Dry:
     "No rows at all: what an expression computes there tells whether it may be computed anywhere"
     def number(self, name): return np.empty(0)
     def is_level(self, name, level, other=False): return np.empty(0)
     def transformed(self, node, name): return _value(node.args[0], self)
 
-# %% ../nbs/14_formulas.ipynb #108aa7b1
+# %% ../nbs/14_formulas.ipynb #a4a58c4d
 class _Block:
     "Rows of a table as a formula sees them"
     def __init__(self, frame, plan, learn=False):
@@ -283,7 +283,7 @@ class _Block:
         ready = isinstance(column.dtype, pd.CategoricalDtype) and list(column.cat.categories) == rule['levels']
         if ready: codes = column.cat.codes.to_numpy()
         else: codes = _codes(column, rule['levels'], rule['unknown'], rule['numeric'])
-        return np.where(codes < 0, rule['fill'], codes)
+        return codes if rule['fill'] < 0 else np.where(codes < 0, rule['fill'], codes)
 
     def is_level(self, name, level, other=False):
         "1 where the column has this level, 0 where it has another; or the other way round"
@@ -310,7 +310,7 @@ class _Block:
 
     def value(self, expr, tree): return self.kept(('value', expr), _value, tree, self)
 
-# %% ../nbs/14_formulas.ipynb #686ed852
+# %% ../nbs/14_formulas.ipynb #af35ba94
 FORMAT = 'dp_pmt encoding 1' # first entry of the plain data
 
 class Encoding:
@@ -392,12 +392,16 @@ class Encoding:
 
     def _fill(self, out, column, block):
         "One column: the product of its parts"
-        out[:] = column['scale']
-        for part in column['parts']:
-            if 'level' in part: out *= block.table(part['level'], part['table'])
-            else:
-                value = block.value(part['number'], self._trees[part['number']])
-                out *= value[part['of']] if np.ndim(value) == 2 else value
+        first, *others = column['parts']
+        out[:] = self._part(first, block)
+        for part in others: out *= self._part(part, block)
+        if column['scale'] != 1: out *= column['scale']
+
+    def _part(self, part, block):
+        "One factor of a product"
+        if 'level' in part: return block.table(part['level'], part['table'])
+        value = block.value(part['number'], self._trees[part['number']])
+        return value[part['of']] if np.ndim(value) == 2 else value
 
     def to_dict(self)->dict:
         "The encoding as plain data, for a file"
@@ -407,7 +411,7 @@ class Encoding:
 
     def __repr__(self): return f"Encoding of {self.response} by {', '.join(self.names)}"
 
-# %% ../nbs/14_formulas.ipynb #6ed15c98
+# %% ../nbs/14_formulas.ipynb #ba69de16
 def _listed(y, X, public, intercept):
     "The model that a response and a list of covariates name"
     if not isinstance(y, str): raise ValueError("give a formula, or y='...', the name of the response")
@@ -442,7 +446,7 @@ def _plain_text(e):
     "The first line of an error, without colours"
     return re.sub(r'\x1b\[[0-9;]*m|[⧛⧚]', '', str(e)).strip().partition('\n')[0]
 
-# %% ../nbs/14_formulas.ipynb #4e33dcaf
+# %% ../nbs/14_formulas.ipynb #72220b2a
 def _categorical(node):
     "The column inside of `C(...)`, or None"
     if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == 'C'): return None
@@ -487,7 +491,7 @@ def _holds_levels(public, name):
     if column.dtype.kind in 'mM': raise ValueError(f"{name!r} holds dates: make numbers, or levels, of them beforehand")
     return any(isinstance(v, str) for v in column)
 
-# %% ../nbs/14_formulas.ipynb #6b26d04d
+# %% ../nbs/14_formulas.ipynb #9427c888
 def _given(levels):
     "Levels from public knowledge: {column: (levels as text, are they numbers?)}"
     if levels is None: return {}
@@ -526,7 +530,7 @@ def _level_rule(name, public, levels, other, fill):
     codes = _codes(public[name], texts, unknown, numeric)
     return {**rule, 'fill': int(np.bincount(codes[codes >= 0], minlength=1).argmax())}
 
-# %% ../nbs/14_formulas.ipynb #4d3086c7
+# %% ../nbs/14_formulas.ipynb #e1822d60
 def _mean_rule(name, public, fill):
     "What becomes of gaps in a column of numbers"
     rule = dict(mean=None, slopes={}, tables={})
@@ -567,7 +571,7 @@ def _slopes(x, others, plan):
         for i in range(len(tables[c]) - 1): tables[c][i] -= float(b*f.mean()) # centred; the last is for a gap
     return dict(slopes=slopes, tables=tables)
 
-# %% ../nbs/14_formulas.ipynb #4c369b61
+# %% ../nbs/14_formulas.ipynb #f2c0ea83
 def _plan(model, public, levels, other, missing):
     "The encoding as plain data"
     numbers, coded, alone = _roles(model, public, levels)
@@ -600,7 +604,7 @@ def _check_public(public, plan):
         if c in plan['numbers'] and np.isnan(_numbers(public[c])).all():
             raise ValueError(f"{c!r} holds no numbers in the public rows")
 
-# %% ../nbs/14_formulas.ipynb #62316ae3
+# %% ../nbs/14_formulas.ipynb #0546ad95
 def _complete(public, plan):
     "The public rows that have no gap: numbers, and levels as categories"
     block, out = _Block(public, plan), {}
@@ -620,7 +624,7 @@ def _template(plan):
            for c, rule in plan['levels'].items()}
     return pd.DataFrame({**out, **{c: np.arange(1., m + 1) for c in plan['numbers']}})
 
-# %% ../nbs/14_formulas.ipynb #2fdb4098
+# %% ../nbs/14_formulas.ipynb #0f61b1a5
 def _simple_columns(model, plan):
     "Numbers as they are, levels as dummies; the first level is the reference, if anything else spans it"
     out, spanned = [], model['intercept']
@@ -636,7 +640,7 @@ def _simple_columns(model, plan):
         spanned = True
     return out
 
-# %% ../nbs/14_formulas.ipynb #325a7bd8
+# %% ../nbs/14_formulas.ipynb #47faebce
 def _columns(model, plan, block):
     "The columns that formulaic makes of the public rows, and what they are made of"
     from formulaic import ModelSpec
@@ -664,7 +668,7 @@ def _products(term, spec, plan, block):
     parts = [_parts(f.factor, f.reduced, spec, plan, block) for f in term.factors]
     return [dict(scale=float(term.scale), parts=list(reversed(chosen))) for chosen in product(*reversed(parts))]
 
-# %% ../nbs/14_formulas.ipynb #a2666a4f
+# %% ../nbs/14_formulas.ipynb #cb32333a
 def _parts(factor, reduced, spec, plan, block):
     "The columns of one factor"
     expr = _text(factor.factor)
@@ -688,7 +692,7 @@ def _check_columns(columns, made, plan, block):
     if not np.allclose(ours/size, theirs/size, rtol=1e-8, atol=1e-8, equal_nan=True):
         raise ValueError("this formula is not supported: write it with fewer kinds of terms")
 
-# %% ../nbs/14_formulas.ipynb #4dc74b43
+# %% ../nbs/14_formulas.ipynb #8d94bbad
 class _FrameRows(Rows):
     "A pandas frame, cut into blocks"
     def __init__(self, frame, encoding):
@@ -706,7 +710,7 @@ class _FrameRows(Rows):
             beside = {c: self.frame[c].iloc[i:i+step].array for c in more}
             yield block.assign(**beside) if more else block
 
-# %% ../nbs/14_formulas.ipynb #6e653517
+# %% ../nbs/14_formulas.ipynb #90fd1958
 @dataclass
 class _Encoded:
     "A function of blocks of numbers as a function of frames"
@@ -726,7 +730,7 @@ def _pieces(frame, encoding, column=None):
         beside = () if column is None else (piece[column],)
         yield *encoding.apply(piece), *beside
 
-# %% ../nbs/14_formulas.ipynb #fe83dcf8
+# %% ../nbs/14_formulas.ipynb #24d4a425
 class EncodedRows(Rows):
     "Rows of a table as an encoding makes them, block by block"
     def __init__(self,

@@ -170,7 +170,6 @@ def counts_as_zeros(estimator):
 # -------------------- cells that can't be, and what their error must say
 
 REFUSED = {
-    ('dp_anchored', 'intervals'): 'no standard errors',
     ('dope_gd', 'intervals'): 'no standard errors',
     ('dp_ssp', 'intervals'): 'give residual_sd',
     ('dp_olse', 'intercept'): 'has no intercept',
