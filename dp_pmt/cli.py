@@ -121,6 +121,9 @@ def _parser():
     fitting.add_argument('public', nargs='?', help="public rows, a file of the same columns")
     _add_model(fitting)
     fitting.add_argument('--method', default='anchored', help="anchored (the default), pmtolse (the paper's) or ssp (without public rows)")
+    fitting.add_argument('--unit', help="the column of the persons' ids, if persons are to be protected, not rows")
+    fitting.add_argument('--per-unit', type=int, help="rows with which a person counts in full (1)")
+    fitting.add_argument('--neighbours', default='replace', help="replace (the default), or add/remove")
     fitting.add_argument('--out', action='append', default=[], help="a file to write: .html for the report, .json for the fit; may be given twice")
     fitting.add_argument('--account', help="the account to charge; by default a file beside the private rows")
     fitting.add_argument('--limit', type=float, default=10., help="epsilon that a new account may spend in all (10)")
@@ -184,7 +187,9 @@ def _fit(args):
     "dp_pmt fit"
     for out in args.out: _check_suffix(out, '.html', '.json')
     account = _account(args)
-    made = fit(private=args.private, public=args.public, method=args.method, seed=args.seed, budget=account, **_model(args))
+    who = dict(unit=args.unit, per_unit=args.per_unit, neighbours=args.neighbours)
+    made = fit(private=args.private, public=args.public, method=args.method, seed=args.seed, budget=account,
+               **who, **_model(args))
     print(made.summary(delta=args.delta))
     for out in args.out: _write(made, out, args.delta, account)
     if account: _say(f"account: {account.eps(args.delta):.4g} of epsilon spent in total, {account.left:.4g} of rho left")

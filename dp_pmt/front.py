@@ -43,7 +43,8 @@ def fit(
     method:str='anchored',   # `'anchored'`, `'pmtolse'` (the paper's), or `'ssp'` (without public rows)
     budget:Budget=None,      # A `Budget` or `Account` to charge; refuses before a private row is read
     sep:str=None,            # What separates the fields of CSV files; None: a comma, in .tsv files a tab
-    **options,               # Further options of the estimator
+    unit=None,               # Who is protected: the column of the persons' ids, or an array of them; None: a row
+    **options,               # Further options of the estimator: `per_unit`, `neighbours` and its own
 )->Fit:
     "A private regression from tables, with noise for publication unless a seed is given"
     check_choice('method', method, *_METHODS)
@@ -51,12 +52,13 @@ def fit(
     safe = _safe(safe, seed)
     rho = _rho(epsilon, rho, delta, safe)
     table = _as_table(public, sep)
+    if isinstance(unit, str) and table is not None: table = table.drop(columns=unit, errors='ignore') # ids are no covariate
     encoding = Encoding.of(formula, table, y=y, X=X, levels=levels, other=other, missing=missing, intercept=intercept)
     rows = EncodedRows(private, encoding, sep)
     _warn_overlap(private, public, rows.files)
     known = () if method == 'ssp' else _public_numbers(table, encoding)
     made = _METHODS[method](rows, None, *known, rho=rho, rng=seed, intercept=encoding.intercept, safe=safe,
-                           nonfinite='zero', budget=budget, **options)
+                           nonfinite='zero', budget=budget, unit=unit, **options)
     made.encoding, made.response = encoding, encoding.response
     return made
 
