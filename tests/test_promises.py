@@ -355,6 +355,8 @@ OTHERS = { # module or function: why it may draw
     'planner': "simulated noise; no rows at all",
     'theory': "simulated noise; no rows at all",
     'algorithms.gaussian_moments': "moments of simulated rows",
+    'mismatch': "simulated rows and noise",
+    'front._World.rows': "a rehearsal on rows drawn from public knowledge",
     'rivals': "other people's estimators, for comparison only",
 }
 
