@@ -169,7 +169,8 @@ def as_units(
 )->UnitRows:
     "The same rows, each with the number of rows of its person"
     if hasattr(A, 'to_pandas') and not (y is None or isinstance(y, str)): A = A.to_pandas()
-    if isinstance(unit, str) and hasattr(A, 'iloc'): A, unit = _without_ids(A, unit)
+    in_pandas = type(A).__module__.split('.')[0] == 'pandas'
+    if isinstance(unit, str) and in_pandas: A, unit = _without_ids(A, unit)
     rows = as_rows(A, y, n, strict=strict if not isinstance(unit, str) else None)
     if isinstance(unit, str): rows, unit = _ids_dropped(rows, unit)
     elif np.ndim(unit) != 1: raise ValueError("unit must be the name of a column, or one id a row")
