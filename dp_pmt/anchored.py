@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['public_ridge', 'public_whitener', 'Anchor', 'public_anchor', 'ColumnSizes', 'Scores', 'clip_radius', 'learn_moment',
-           'rewhitened', 'inflations', 'update', 'least_rho', 'first_look', 'newton_step', 'Misfits', 'best_of',
+           'rewhitened', 'inflations', 'update', 'first_look', 'newton_step', 'least_rho', 'Misfits', 'best_of',
            'fit_from', 'dp_anchored']
 
 # %% ../nbs/25_anchored.ipynb #anch0002
@@ -372,26 +372,6 @@ def _tilted(at):
     c = np.sqrt(np.maximum(c2/c2.mean(), 1/2))
     return at.turn(Q*c, (Q/c).T)
 
-# %% ../nbs/25_anchored.ipynb #anch0021
-_STEPS, _GROWTH = 5, 2.5 # at most five steps, each with 2.5 times the budget of the one before
-_HIST = .1               # share of a step that pays for the histogram for the next clip
-_SHARES = dict(sizes=.01, scores=.015, zero=.005, moment=.04, columns=.03, compare=.015) # of rho
-
-def least_rho(
-    n:int, # Private rows
-    k:int, # Directions
-)->float:
-    "The rho at which a row bound of 1 leaves the edge of the matrix noise at a third of the mean eigenvalue"
-    return 5*k**3*(3/n)**2
-
-def _step_budgets(n, k, rho, rest=1.):
-    "The rho of each step: one more step each time rho grows by GROWTH; none if rho is too small for one"
-    ratio = rho/least_rho(n, k)
-    if ratio < 1: return []
-    steps = min(_STEPS, 1 + math.floor(math.log(ratio)/math.log(_GROWTH)))
-    weights = _GROWTH**np.arange(steps)
-    return list(rest*rho*weights/weights.sum())
-
 # %% ../nbs/25_anchored.ipynb #anch0022
 def _typical_size(counts, noise):
     "Upper end of the octave of the median norm, or 1, what was expected, if no bin stands out"
@@ -485,6 +465,26 @@ def _above(counts, sd, C, n):
     "Share of the rows whose score is above C"
     above = (OCTAVES > math.log2(C)) & (counts > 2*sd)
     return float(np.clip(counts[above].sum()/n, 0, 1))
+
+# %% ../nbs/25_anchored.ipynb #anch0021
+_STEPS, _GROWTH = 5, 2.5 # at most five steps, each with 2.5 times the budget of the one before
+_HIST = .1               # share of a step that pays for the histogram for the next clip
+_SHARES = dict(sizes=.01, scores=.015, zero=.005, moment=.04, columns=.03, compare=.015) # of rho
+
+def least_rho(
+    n:int, # Private rows
+    k:int, # Directions
+)->float:
+    "The rho at which a row bound of 1 leaves the edge of the matrix noise at a third of the mean eigenvalue"
+    return 5*k**3*(3/n)**2
+
+def _step_budgets(n, k, rho, rest=1.):
+    "The rho of each step: one more step each time rho grows by GROWTH; none if rho is too small for one"
+    ratio = rho/least_rho(n, k)
+    if ratio < 1: return []
+    steps = min(_STEPS, 1 + math.floor(math.log(ratio)/math.log(_GROWTH)))
+    weights = _GROWTH**np.arange(steps)
+    return list(rest*rho*weights/weights.sum())
 
 # %% ../nbs/25_anchored.ipynb #anch0026
 @dataclass(eq=False)

@@ -58,11 +58,12 @@ def fit(
         table = table.drop(columns=unit, errors='ignore')
     encoding = Encoding.of(formula, table, y=y, X=X, levels=levels, other=other,
                            missing=missing, intercept=intercept)
+    _warn_constant(encoding)
     rows = EncodedRows(private, encoding, sep)
     _warn_overlap(private, public, rows.files)
     known = () if method == 'ssp' else _public_numbers(table, encoding)
-    made = _METHODS[method](rows, None, *known, rho=rho, rng=seed, intercept=encoding.intercept,
-                            safe=safe, nonfinite='zero', budget=budget, unit=unit, **options)
+    made = _METHODS[method](rows, None, *known, rho=rho, rng=seed, safe=safe, budget=budget,
+                            intercept=encoding.intercept, nonfinite='zero', unit=unit, **options)
     made.encoding, made.response = encoding, encoding.response
     return made
 
@@ -81,6 +82,12 @@ def _rho(epsilon, rho, delta, safe):
                          " at delta = 1e-6")
     check_fraction('delta', delta)
     return Budget(eps_to_rho(epsilon, delta, safe=safe) if rho is None else rho).rho
+
+def _warn_constant(encoding):
+    "Warn of text columns with one public level only: they add no column to the fit"
+    alone = [name for name, rule in encoding.plan['levels'].items() if len(rule['levels']) < 2]
+    if alone: warn(f"{', '.join(alone)}: one level in what is public, so the fit has no column for it."
+                   " Name its levels, levels={...}, the reference first", AdviceWarning)
 
 # %% ../nbs/27_front.ipynb #7c881e19
 def _as_table(public, sep=None):

@@ -179,12 +179,13 @@ def errors(
     at:Coordinates,       # Where an estimator ended
     M,                    # Second moment of the rows there (k, k)
     P,                    # Covariance of what privacy left open, in these coordinates (k, k)
-    rows:float,           # Number of rows that count
+    rows:float,           # Number of rows; those of zeros are taken off
     residuals,            # Answer to `ResidualSizes`
     influences=None,      # Answer to `Influences`; None: equal variances are taken for granted
     persons:bool=False,   # Was it asked of persons?
 )->dict:                  # Fields of `Fit`
     "Covariance of the coefficients with its part from privacy, residual sd, R squared, degrees of freedom"
+    rows = _that_count(rows, *residuals)
     s2, sd = mean_square(*residuals, rows) or (1., 1.) # nothing stands out: the public scale
     least = .02 if persons else .25
     h, noise = variance_ratios(*influences, least) if influences is not None else (1., 0.)
@@ -205,6 +206,12 @@ def _explained(at, M, rows, s2):
     fitted = float(b @ X @ b)
     if at.intercept: fitted -= float(b @ X[-1])**2/max(X[-1, -1], 1e-9)
     return max(fitted, 0.)/(max(fitted, 0.) + s2)
+
+def _that_count(rows, counts, sd):
+    "Number of rows that are not zeros, where the histogram leaves no doubt that some are"
+    total = float(np.sum(counts))
+    doubt = max(.02*rows, 4*sd*math.sqrt(len(counts)))
+    return max(total, 1.) if rows - total > doubt else rows
 
 # %% ../nbs/22a_inference.ipynb #1d109bf9
 def inference_share(
