@@ -81,6 +81,7 @@ def _rho(epsilon, rho, delta, safe):
         raise ValueError("give epsilon=, or rho=, one of the two: rho = 1 means epsilon = 7.3"
                          " at delta = 1e-6")
     check_fraction('delta', delta)
+    if rho is None: check_positive('epsilon', epsilon)
     return Budget(eps_to_rho(epsilon, delta, safe=safe) if rho is None else rho).rho
 
 def _warn_constant(encoding):
