@@ -16,7 +16,7 @@ import pandas as pd
 
 from .algorithms import dp_pmtolse, dp_ssp
 from .anchored import dp_anchored, public_anchor
-from .checks import PrivacyLeakWarning, check_choice, check_fraction, check_integer
+from .checks import PrivacyLeakWarning, check_choice, check_fraction, check_positive, check_integer
 from .checks import shown, warn
 from .files import need_arrow
 from .formulas import EncodedRows, Encoding
