@@ -409,6 +409,9 @@ def _read(source, key=None):
         sens=tuple(c['sens']), parts=c.get('parts'), who=who_from(c), **{k: c.get(k) for k in _PLAIN})
     with np.errstate(all='ignore'):
         for ok, rule in _meaning(rel): agree(ok, rule)
+    new = c['format'] != 'dp_pmt release 2'
+    agree(not new or 'used' in c and (rel.used is None) == (len(rel.sens) == 2),
+          "a joint release says how many rows count")
     check_claim(rel, c)
     return rel
 
