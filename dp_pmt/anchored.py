@@ -560,8 +560,8 @@ def _known_moment(at):
     return (Q*lam) @ Q.T
 
 def _influences(run, at, M, residuals, rho):
-    "The question for standard errors that hold with unequal variances"
-    return influence_query(at, M, residuals, run.n, rho), rho, 'influences'
+    "The question for standard errors that hold with unequal variances, and with several rows a person"
+    return influence_query(at, M, residuals, run.n, rho, run.persons), rho, 'influences'
 
 # %% ../nbs/25_anchored.ipynb #anch0030
 def fit_from(
@@ -593,7 +593,7 @@ def _all(at, path):
 def _errors(run, found):
     "Covariance and what belongs to it; infinite for columns that were left out"
     if not found.answers: return dict(cov="no share of rho was kept for standard errors")
-    out = errors(found.at, found.M, found.at.P, run.n, *found.answers)
+    out = errors(found.at, found.M, found.at.P, run.n, *found.answers, persons=run.persons)
     for name in ('cov', 'cov_privacy'):
         out[name][found.at.unknown(), found.at.unknown()] = math.inf
     return out
@@ -614,7 +614,7 @@ def dp_anchored(
     y_B,                # Public responses (n_B,)
     rho:float,          # zCDP budget > 0
     rng=None,           # `None`, a seed or a `numpy.random.Generator`
-    *, cov:str='robust', # Standard errors: `'robust'`, or `'nonrobust'` where variances are equal
+    *, cov:str='robust', # Standard errors: `'robust'` (of persons: clustered), or `'nonrobust'` where variances are equal
     inference_share:float=None, # Share of rho for standard errors; None: what makes intervals shortest, 0: none
     warn:bool=True,     # Warn of what the diagnosis finds?
     **kwargs,

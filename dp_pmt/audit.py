@@ -391,6 +391,7 @@ class Audit:
     fnr:float   # Its false negative rate
     score:str   # Its score
     runs:tuple=field(default=None, repr=False) # Scores of the runs that counted, on D and on D'
+    pair:str='one row replaced' # In what D and D' differ
 
     @property
     def rho(self)->float:
@@ -415,7 +416,7 @@ class Audit:
         mu = f'μ ≥ {self.mu:.3g}{mu_claim}'
         eps_claim = f'(claimed {zcdp_to_eps(rho, self.delta):.3g})'
         eps = f'ε ≥ {self.eps:.3g} at δ = {self.delta:g} {eps_claim}'
-        return f'{word} ρ = {rho:g}{kind}: audited {mu}, {eps}, confidence {self.conf:g}'
+        return f'{word} ρ = {rho:g}{kind} for {self.pair}: audited {mu}, {eps}, confidence {self.conf:g}'
 
     def tradeoff(self)->tuple: # False positive and false negative rates (k,), as counted: not bounds
         "The whole curve of the test behind `mu`"
@@ -497,6 +498,7 @@ def audit(
     score=None,           # Function (m, p) -> (m,), row by row, large for D', NaN smallest; None: best of `SCORES`
     n_jobs:int=None,      # Processes; None: one a core
     progress:bool=False,  # With a progress bar?
+    pair:str='one row replaced', # In what the two data sets differ: quoted in the verdict
 )->Audit:
     "Lower bounds on μ and ε of `mechanism(D, rng)`; both hold with probability `conf`, whatever it is"
     _check(mechanism, trials, delta, conf, seed, score, n_jobs)
@@ -531,6 +533,7 @@ def audit(
         fnr=fn/m,
         score=label,
         runs=tuple(_judge(made[label], X, counting)),
+        pair=pair,
     )
 
 # %% ../nbs/50_audit.ipynb #e5f23a46

@@ -149,6 +149,12 @@ def _parser():
     _add_model(fitting)
     fitting.add_argument('--method', default='anchored',
                          help="anchored (the default), pmtolse (the paper's), ssp (no public rows)")
+    fitting.add_argument('--unit', help="the column of the persons' ids, to protect persons, not"
+                                        " rows")
+    fitting.add_argument('--per-unit', type=int,
+                         help="rows with which a person counts in full (1)")
+    fitting.add_argument('--neighbours', default='replace',
+                         help="replace (the default), or add/remove")
     fitting.add_argument('--out', action='append', default=[],
                          help="a file to write: .html, a report, or .json; may be repeated")
     fitting.add_argument('--account', help="the account to charge; by default a file beside"
@@ -225,8 +231,9 @@ def _fit(args):
     "dp_pmt fit"
     for out in args.out: _check_suffix(out, '.html', '.json')
     account = _account(args)
+    who = dict(unit=args.unit, per_unit=args.per_unit, neighbours=args.neighbours)
     made = fit(private=args.private, public=args.public, method=args.method, seed=args.seed,
-               budget=account, **_model(args))
+               budget=account, **who, **_model(args))
     print(made.summary(delta=args.delta))
     for out in args.out: _write(made, out, args.delta, account)
     if account:

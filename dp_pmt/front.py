@@ -16,7 +16,7 @@ import pandas as pd
 
 from .algorithms import dp_pmtolse, dp_ssp
 from .anchored import dp_anchored, public_anchor
-from .checks import PrivacyLeakWarning, check_choice, check_fraction, check_integer
+from .checks import PrivacyLeakWarning, check_choice, check_fraction, check_positive, check_integer
 from .checks import shown, warn
 from .files import need_arrow
 from .formulas import EncodedRows, Encoding
@@ -45,7 +45,8 @@ def fit(
     method:str='anchored',   # `'anchored'`, `'pmtolse'` (the paper's), `'ssp'` (no public rows)
     budget:Budget=None,      # A `Budget` or `Account`; refuses before a private row is read
     sep:str=None,            # Between the fields of CSV files; None: a comma, or a tab in .tsv
-    **options,               # Further options of the estimator
+    unit=None,               # Who is protected: column of the persons' ids, or ids; None: a row
+    **options,               # Of the estimator: `per_unit`, `neighbours` and its own
 )->Fit:
     "A private regression from tables, with noise for publication unless a seed is given"
     check_choice('method', method, *_METHODS)
@@ -53,6 +54,8 @@ def fit(
     safe = _safe(safe, seed)
     rho = _rho(epsilon, rho, delta, safe)
     table = _as_table(public, sep)
+    if isinstance(unit, str) and table is not None: # ids are no covariate
+        table = table.drop(columns=unit, errors='ignore')
     encoding = Encoding.of(formula, table, y=y, X=X, levels=levels, other=other,
                            missing=missing, intercept=intercept)
     _warn_constant(encoding)
@@ -60,7 +63,7 @@ def fit(
     _warn_overlap(private, public, rows.files)
     known = () if method == 'ssp' else _public_numbers(table, encoding)
     made = _METHODS[method](rows, None, *known, rho=rho, rng=seed, safe=safe, budget=budget,
-                            intercept=encoding.intercept, nonfinite='zero', **options)
+                            intercept=encoding.intercept, nonfinite='zero', unit=unit, **options)
     made.encoding, made.response = encoding, encoding.response
     return made
 
@@ -78,6 +81,7 @@ def _rho(epsilon, rho, delta, safe):
         raise ValueError("give epsilon=, or rho=, one of the two: rho = 1 means epsilon = 7.3"
                          " at delta = 1e-6")
     check_fraction('delta', delta)
+    if rho is None: check_positive('epsilon', epsilon)
     return Budget(eps_to_rho(epsilon, delta, safe=safe) if rho is None else rho).rho
 
 def _warn_constant(encoding):
@@ -142,6 +146,7 @@ def plan(
     **how,                 # `y`, `X`, `levels`, `other`, `missing`, `intercept`, as for `fit`
 )->pd.DataFrame:           # Standard errors to expect, and widths of 95 % intervals
     "What a fit of `n` private rows would know, from public rows alone; spends nothing"
+    check_integer('seed', seed, 0)
     n, trials = check_integer('n', n, 2), check_integer('trials', trials)
     rho = _rho(epsilon, rho, delta, safe=True)
     table = _as_table(public, sep)

@@ -136,7 +136,8 @@ def release_moments(
     "Second and cross moments of clipped rows, in one pass (Proposition 1)"
     if run.noise.integers: ensemble = 'isometric' # the mean of noisy integers with their transpose
     split = check_fraction('split', split)
-    rho_1, rho_2 = split*run.rho, (1 - split)*run.rho
+    run.n # is asked for first, where it is private
+    rho_1, rho_2 = run.budget.split(split, 1 - split)
     second, cross = SecondMoment(at, r_A, ensemble, paper), CrossMoment(at, r_A, r_y)
     asked = [(second, rho_1*(1 - response), 'second moment'), (cross, rho_2*(1 - response), 'cross moment')]
     if response: asked.append((ResidualSquares(at, r_y), response*(rho_1 + rho_2), 'response moment'))
@@ -408,6 +409,8 @@ def _read(source, key=None):
         sens=tuple(c['sens']), parts=c.get('parts'), who=who_from(c), **{k: c.get(k) for k in _PLAIN})
     with np.errstate(all='ignore'):
         for ok, rule in _meaning(rel): agree(ok, rule)
+    new = c['format'] != 'dp_pmt release 2'
+    agree(not new or 'used' in c, "a release says how many rows count, or that it doesn't know")
     check_claim(rel, c)
     return rel
 

@@ -37,13 +37,17 @@ class PrivateLinearRegression(RegressorMixin, BaseEstimator):
         *, fit_intercept:bool=True, # Fit an intercept?
         budget=None,            # A `Budget` or `Account` to charge; clones share it
         random_state=None,      # A seed makes the noise predictable: for experiments only
+        per_unit:int=None,      # Rows with which a person counts in full, if `fit` is given ids; None: 1
+        neighbours:str='replace', # One row or person is replaced, or added or removed: `'add/remove'`
     ):
         self.epsilon, self.delta, self.public = epsilon, delta, public
         self.fit_intercept, self.budget, self.random_state = fit_intercept, budget, random_state
+        self.per_unit, self.neighbours = per_unit, neighbours
 
     def fit(self,
         X, # Private rows (n, d): numbers; a cell that is none makes its row count as zeros
         y, # Private responses (n,)
+        unit=None, # Ids of persons (n,), if persons are to be protected, not rows
     )->'PrivateLinearRegression':
         "Spend `epsilon` on the coefficients"
         _warn_of_folds()
@@ -52,7 +56,8 @@ class PrivateLinearRegression(RegressorMixin, BaseEstimator):
         rng = None if safe else check_random_state(self.random_state).randint(2**31 - 1)
         options = dict(rho=eps_to_rho(self.epsilon, self.delta, safe=safe), rng=rng,
                        intercept=self.fit_intercept,
-                       safe=safe, nonfinite='zero', budget=self.budget)
+                       safe=safe, nonfinite='zero', budget=self.budget,
+                       unit=unit, per_unit=self.per_unit, neighbours=self.neighbours)
         if self.public is None: self.fit_ = dp_ssp(X, y, **options)
         else: self.fit_ = dp_anchored(X, y, *self._public(), **options)
         self.coef_, self.intercept_ = self.fit_.beta, self.fit_.intercept or 0.

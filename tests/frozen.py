@@ -55,6 +55,9 @@ MEANT = [ # what was changed on purpose: pattern of "case: leaf", how far it may
     (r'.*release.*: (json\.)?sigma\d', .01, "a hundredth of rho asks how many rows count"),
     (r'.*release.*: (json\.budget\.)?ledger.*', math.inf, "likewise"),
     (r'.*release.*: (integers|sd)', math.inf, "likewise; the sums without noise are compared as Sigma and cross"),
+    (r'.*dp_ssp.*: release\.sigma\d', .03, "DP-SSP keeps a twentieth for the responses' mean square"),
+    (r'.*dp_ssp.*: release\.(Sigma|cross)', .2, "likewise: the same noise, 1/sqrt(.95) times as large"),
+    (r'.*dp_ssp.*: (beta|coef|predict|ledger.*|next draw)', math.inf, "likewise: compared as Sigma and cross"),
     (r'.*release.*: json\.(eps|noise|statement|format|budget.*)', math.inf, "noise on a fine grid is accounted by the Gaussian curve"),
 ]
 GROUPS = {}
