@@ -170,7 +170,7 @@ def influence_query(
     found = mean_square(*residuals, n)
     scale = math.sqrt(found[0]) if found else 1.
     V = (G/np.maximum(size, 1e-300)[:, None]) @ at.V
-    seen = Coordinates(V, at.unit, at.start, at.center, at.offset)
+    seen = at.along(V)
     kind = PersonInfluences if persons else Influences
     return kind(seen, scale, clip_curve(*residuals), influence_clip(len(V), n, rho))
 
