@@ -212,8 +212,8 @@ def _padded(at, m, shrink):
 _MARGIN = 4. # the matrix noise stays below a quarter of the mean eigenvalue
 
 def _row_radius(n, k, sigma):
-    "Largest row bound R ≥ 1 that keeps the edge of the matrix noise below 1/MARGIN of the mean eigenvalue"
-    return math.sqrt(max(1., n/(k*_MARGIN*sigma*math.sqrt(2*k))))
+    "Largest row bound that keeps the edge of the matrix noise below 1/MARGIN of the mean eigenvalue; √2 at least"
+    return math.sqrt(max(2., n/(k*_MARGIN*sigma*math.sqrt(2*k))))
 
 # %% ../nbs/25_anchored.ipynb #anch0014
 _LEAST = .02 # a histogram of octaves can't tell more of a drop
@@ -373,8 +373,8 @@ def _tilted(at):
     return at.turn(Q*c, (Q/c).T)
 
 # %% ../nbs/25_anchored.ipynb #anch0021
-_STEPS, _GROWTH = 5, 2.5 # at most five steps, each with 2.5 times the budget of the one before
-_HIST = .1               # share of a step that pays for the histogram for the next clip
+_STEPS, _GROWTH = 5, 2. # at most five steps, each with twice the budget of the one before
+_HIST = .1              # share of a step that pays for the histogram for the next clip
 _SHARES = dict(sizes=.01, scores=.015, zero=.005, moment=.04, columns=.03, compare=.015) # of rho
 
 def least_rho(
