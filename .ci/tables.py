@@ -83,6 +83,12 @@ def benchmark(small):
     return pd.DataFrame(bench_fit(20_000)) if small else benchmark()
 
 
+def persons(function, **small):
+    "A table of the page on persons"
+    def write(is_small): return from_notebook('26_persons', function)(**(small if is_small else {}))
+    return write
+
+
 TABLES = { # file: its writer
     'results.csv.gz': paper,
     'comparison_main.csv.gz': comparison_main,
@@ -91,6 +97,10 @@ TABLES = { # file: its writer
     'release_coverage.csv.gz': release_coverage,
     'audit_table.csv.gz': audit_table,
     'benchmark.csv.gz': benchmark,
+    'persons_panels.csv.gz': persons('measure_panels', names=('wages',), epsilons=(3.,), trials=1),
+    'persons_m0.csv.gz': persons('measure_m0', names=('health',), trials=1),
+    'persons_audit.csv.gz': persons('measure_audit', trials=200),
+    'persons_coverage.csv.gz': persons('measure_coverage', sims=2),
 }
 # data that was given, and what results.csv.gz brings with it
 GIVEN = {'README.md', 'ccpp.csv.gz', 'white_wine.csv.gz', 'reported.csv', 'results.json'}

@@ -38,7 +38,8 @@ def _entries(lines, before):
         except ValueError: entry = None
         given = entry.pop('hash', None) if isinstance(entry, dict) else None
         if given is None or given != _hash(entry, before):
-            raise ValueError("the account was changed by hand: an entry doesn't follow from the one before it")
+            raise ValueError("the account was changed by hand: an entry doesn't follow from"
+                             " the one before it")
         out.append(entry)
         before = given
     return out, before
@@ -112,7 +113,7 @@ class Account(Budget):
         rho:float=None,     # Total zCDP budget > 0
         epsilon:float=None, # The same as ε > 0 at `delta`
         delta:float=1e-6,   # 0 < δ < 1
-        *, moved:bool=False, # Accept a file that was moved, restored or copied? Only if the old one is gone
+        *, moved:bool=False, # Accept a file that was moved or restored? Only if the old one is gone
         about:str='',       # What the next payments are for; stands in their entries
     ):
         self.path, self.about = Path(path), about
@@ -120,23 +121,27 @@ class Account(Budget):
         self._paid = []
         limit = self._limit(rho, epsilon, delta)
         if limit is None and not self.path.exists():
-            raise ValueError("there is no such account: give rho=, or epsilon= and delta=, to open one")
+            raise ValueError("there is no such account: give rho=, or epsilon= and delta=, to"
+                             " open one")
         with _locked(self.path) as file:
             if limit and _size(file) == 0: self._open(file, *limit)
             self._read(file, moved)
         if limit and limit[0] != self.rho: raise ValueError(
-            f"this account is over rho = {self.rho:.6g}: a limit can't be changed. Open another account, or leave the limit out")
+            f"this account is over rho = {self.rho:.6g}: a limit can't be changed."
+            " Open another account, or leave the limit out")
 
     def _limit(self, rho, epsilon, delta):
         "(rho, delta) of a limit, or None if none was given"
-        if rho is not None and epsilon is not None: raise ValueError("give rho or epsilon, not both")
+        if rho is not None and epsilon is not None:
+            raise ValueError("give rho or epsilon, not both")
         delta = check_fraction('delta', delta)
         if rho is not None: return Budget(rho).rho, delta
         return None if epsilon is None else (eps_to_rho(epsilon, delta, safe=True), delta)
 
     def _open(self, file, rho, delta):
         "Write the first entry"
-        first = dict(format=FORMAT, account=uuid4().hex, file=_identity(file), time=_now(), rho=rho, delta=delta)
+        first = dict(format=FORMAT, account=uuid4().hex, file=_identity(file), time=_now(),
+                     rho=rho, delta=delta)
         _append(file, _line(first, ''))
 
     def _read(self, file, moved=False):
@@ -146,7 +151,8 @@ class Account(Budget):
         file.seek(offset)
         data = file.read()
         whole = data[:data.rfind(b'\n') + 1]
-        if len(whole) < len(data): file.truncate(offset + len(whole)) # a machine died while it wrote
+        if len(whole) < len(data): # a machine died while it wrote
+            file.truncate(offset + len(whole))
         entries, head = _entries(whole.decode(errors='replace').splitlines(), head)
         if offset == 0: entries = self._first(entries, file, moved)
         self._paid += [tuple(p) for e in entries for p in e.get('paid', ())]
@@ -158,7 +164,8 @@ class Account(Budget):
 
     def _first(self, entries, file, moved):
         "Check the first entry; the others"
-        if not entries or entries[0].get('format') != FORMAT: raise ValueError("not an account, or of another version")
+        if not entries or entries[0].get('format') != FORMAT:
+            raise ValueError("not an account, or of another version")
         first, *others = entries
         self.rho, self.delta, self.name = first['rho'], first['delta'], first['account']
         self._file = [first['file'], *(e['moved'] for e in others if 'moved' in e)][-1]
@@ -210,13 +217,14 @@ class Account(Budget):
 
     __copy__ = copy
 
-    def __deepcopy__(self, memo): return Account(self.path) # whoever copies settings pays from the same file
+    def __deepcopy__(self, memo):
+        return Account(self.path) # whoever copies settings pays from the same file
 
     def __reduce__(self): return Account, (str(self.path),)
 
     def eps(self,
         delta:float=None,    # 0 < δ < 1; None: that of the account
-        any_noise:bool=False, # For noise of any kind? Else it must be Gaussian, or discrete Gaussian on a fine grid
+        any_noise:bool=False, # For noise of any kind? Else Gaussian, also on a fine grid
     )->float:                # ε ≥ 0
         "The ε at `delta` of all that was spent"
         delta = self.delta if delta is None else check_fraction('delta', delta)
@@ -228,10 +236,14 @@ class Account(Budget):
         "What was paid for what, and what it comes to, in plain words"
         return _statement(self, self.delta if delta is None else check_fraction('delta', delta))
 
-    def __repr__(self): return f"Account({self.path.name!r}): spent rho = {self.spent:.6g} of {self.rho:.6g}, left {self.left:.6g}"
+    def __repr__(self):
+        return (f"Account({self.path.name!r}): spent rho = {self.spent:.6g} of {self.rho:.6g},"
+                f" left {self.left:.6g}")
 
 # %% ../nbs/02a_account.ipynb #fc2fce39
-_ROLLED_BACK = "an older version of this account was put back: what was spent since then is missing. Restore the newer one"
+_ROLLED_BACK = ("an older version of this account was put back: what was spent since then is"
+                " missing."
+                " Restore the newer one")
 
 def _now(): return datetime.now(timezone.utc).isoformat(timespec='seconds')
 
@@ -262,8 +274,11 @@ def _statement(account, delta):
     left = account.left
     return '\n'.join([f"Account {account.path.name}, over rho = {account.rho:.6g}"
                       f" (epsilon = {fine_eps(account.rho, delta):.4g} at delta = {delta:g})",
-                      *rows, f"  spent       {account.spent:<10.4g} epsilon = {account.eps(delta):.4g} in total",
-                      f"  left        {left:<10.4g} " + ("nothing more can be released" if not left else
+                      *rows,
+                      f"  spent       {account.spent:<10.4g} epsilon = {account.eps(delta):.4g}"
+                      " in total",
+                      f"  left        {left:<10.4g} " + ("nothing more can be"
+                                                         " released" if not left else
                       f"a release with epsilon = {fine_eps(left, delta):.4g} can still be paid")])
 
 def _all_entries(account):

@@ -391,6 +391,7 @@ class Audit:
     fnr:float   # Its false negative rate
     score:str   # Its score
     runs:tuple=field(default=None, repr=False) # Scores of the runs that counted, on D and on D'
+    pair:str='one row replaced' # In what D and D' differ
 
     @property
     def rho(self)->float:
@@ -415,7 +416,7 @@ class Audit:
         mu = f'μ ≥ {self.mu:.3g}{mu_claim}'
         eps_claim = f'(claimed {zcdp_to_eps(rho, self.delta):.3g})'
         eps = f'ε ≥ {self.eps:.3g} at δ = {self.delta:g} {eps_claim}'
-        return f'{word} ρ = {rho:g}{kind}: audited {mu}, {eps}, confidence {self.conf:g}'
+        return f'{word} ρ = {rho:g}{kind} for {self.pair}: audited {mu}, {eps}, confidence {self.conf:g}'
 
     def tradeoff(self)->tuple: # False positive and false negative rates (k,), as counted: not bounds
         "The whole curve of the test behind `mu`"
@@ -497,6 +498,7 @@ def audit(
     score=None,           # Function (m, p) -> (m,), row by row, large for D', NaN smallest; None: best of `SCORES`
     n_jobs:int=None,      # Processes; None: one a core
     progress:bool=False,  # With a progress bar?
+    pair:str='one row replaced', # In what the two data sets differ: quoted in the verdict
 )->Audit:
     "Lower bounds on μ and ε of `mechanism(D, rng)`; both hold with probability `conf`, whatever it is"
     _check(mechanism, trials, delta, conf, seed, score, n_jobs)
@@ -531,6 +533,7 @@ def audit(
         fnr=fn/m,
         score=label,
         runs=tuple(_judge(made[label], X, counting)),
+        pair=pair,
     )
 
 # %% ../nbs/50_audit.ipynb #e5f23a46
@@ -555,7 +558,7 @@ def worst_rows(
 
 # %% ../nbs/50_audit.ipynb #c6aeea17
 def worst_rows_joint(
-    at,      # `Anchor`: where the step stands, its coordinates square
+    at,      # `Coordinates` where the step stands: `V` square, with a start, no centre
     R:float, # Row bound > 0
     C:float, # Score bound > 0
     small:float=1e-6, # Size of the second row over the first; larger for integers, else it rounds to 0
@@ -564,7 +567,7 @@ def worst_rows_joint(
     check_positive('R', R)
     check_positive('C', C)
     check_positive('small', small)
-    seen = np.zeros((2, at.k)) # rows in the coordinates of the step
+    seen = np.zeros((2, len(at.V))) # rows in the coordinates of the step
     seen[:, 0] = R, small*R
     X = np.linalg.solve(at.V, seen.T).T
     residuals = np.array([C/R, -C/R/small])

@@ -126,14 +126,17 @@ def _bench_products(A, y, fit, repeats):
     ]
 
 # %% ../nbs/51_benchmark.ipynb #476726d9
-def _bench_sklearn(A, y, fit, repeats):
-    "scikit-learn's LinearRegression against ours, where it is installed"
-    if not importlib.util.find_spec('sklearn'):
-        return []
-    from sklearn.linear_model import LinearRegression
-    def theirs():
-        LinearRegression(fit_intercept=False).fit(A, y)
-    return [_ratio('scikit-learn / fit', theirs, fit, repeats, n=len(y), d=A.shape[1])]
+def _others(A, y, B, y_B):
+    "Fits that are compared with the bare products, by name; scikit-learn and safe noise where they are installed"
+    anchored = partial(dp_anchored, A, y, B, y_B, 1., warn=False)
+    out = {'anchored': partial(anchored, rng=0)}
+    if importlib.util.find_spec('opendp'):
+        out['anchored, safe'] = partial(anchored, safe=True)
+        out['fit, safe'] = partial(dp_pmtolse, A, y, B, y_B, 1., safe=True)
+    if importlib.util.find_spec('sklearn'):
+        from sklearn.linear_model import LinearRegression
+        out['scikit-learn'] = partial(LinearRegression(fit_intercept=False).fit, A, y)
+    return out
 
 # %% ../nbs/51_benchmark.ipynb #ca125485
 def _bench_diffprivlib(A, y, fit):
@@ -162,14 +165,13 @@ def bench_fit(
     d:int=10,        # Columns
     repeats:int=15,  # Ratios a comparison
 )->list:
-    "A fit against the bare products and against other fits"
+    "Fits against the bare products, and slow ones against a fit"
     A, y, B, y_B = _rows(n, d)
-    few = max(3, repeats//4)
+    few, products = max(3, repeats//3), _best_products(A, y)
     fit = partial(dp_pmtolse, A, y, B, y_B, 1., rng=0)
-    anchored = partial(dp_anchored, A, y, B, y_B, 1., rng=0, warn=False)
     out = _bench_products(A, y, fit, repeats)
-    out += _bench_sklearn(A, y, fit, few)
-    out.append(_ratio('anchored / fit', anchored, fit, few, n=n, d=d))
+    for what, other in _others(A, y, B, y_B).items():
+        out.append(_ratio(f'{what} / bare products', other, products, few, n=n, d=d))
     return out + _bench_slow(A, y, B, y_B)
 
 # %% ../nbs/51_benchmark.ipynb #933a7d9b

@@ -23,7 +23,8 @@ from .tables import interval_table
 # %% ../nbs/61_cli.ipynb #8a527aaa
 def _coefficients(made, level=.95):
     "Coefficients, with intervals where there are any"
-    cov = made.covariance() if not isinstance(made.cov, str) else math.nan*made.all[:, None]*made.all
+    cov = made.covariance() if not isinstance(made.cov, str) else math.nan*made.all[:,
+                                                                                    None]*made.all
     return interval_table(made.all, cov, made.labels, level, made.df)
 
 def _svg(table):
@@ -36,7 +37,8 @@ def _svg(table):
     axis = f'<line x1="{middle:.0f}" y1="2" x2="{middle:.0f}" y2="{height - 22}" class="axis"/>'
     note = f'<text x="{middle:.0f}" y="{height - 6}" text-anchor="middle">0</text>'
     label = 'Coefficients with their intervals, each in units of the far end of its interval'
-    return (f'<svg viewBox="0 0 {width} {height}" role="img" aria-label="{label}"><title>{label}</title>'
+    return (f'<svg viewBox="0 0 {width} {height}" role="img"'
+            f' aria-label="{label}"><title>{label}</title>'
             + axis + ''.join(lines) + note + '</svg>')
 
 def _svg_row(row, y, middle, half):
@@ -46,7 +48,8 @@ def _svg_row(row, y, middle, half):
     unit = max(ends, default=0) or 1
     at = lambda v: middle + half*max(-1.04, min(1.04, v/unit))
     known = not (math.isnan(low) or math.isnan(high))
-    bar = f'<line x1="{at(low):.1f}" y1="{y - 4}" x2="{at(high):.1f}" y2="{y - 4}" class="bar"/>' if known else ''
+    ends = f'x1="{at(low):.1f}" y1="{y - 4}" x2="{at(high):.1f}" y2="{y - 4}"'
+    bar = f'<line {ends} class="bar"/>' if known else ''
     text = f'<text x="4" y="{y}">{escape(name)}</text>'
     return text + bar + f'<circle cx="{at(coef):.1f}" cy="{y - 4}" r="4" class="dot"/>'
 
@@ -56,36 +59,54 @@ def _distrust(made):
     plan_ = made.encoding and made.encoding.to_dict()
     out = list(made.advice)
     if isinstance(made.cov, str): out.append(f"There are no standard errors: {made.cov}.")
-    if made.noise == 'gaussian': out.append("The noise came from a seed or from floating point: this is an experiment, not for publication.")
+    if made.noise == 'gaussian':
+        out.append("The noise came from a seed or from floating point: this is an experiment,"
+                   " not for publication.")
     if plan_ and plan_['levels']:
-        out.append("Categories have the levels that public knowledge names. A private row with another level was counted"
-                   " as the reference level, as 'other' or as incomplete, and nobody knows how many there are.")
-    out += ["A private row that is incomplete counts as zeros, unless gaps were filled from public rows.",
-            "The usual doubts about a regression remain: a straight line, no other causes, rows that don't depend on each other.",
-            "A result that was picked among many looks better than it is. Every further fit costs epsilon, and counts as picking too."]
+        out.append("Categories have the levels that public knowledge names. A private row with"
+                   " another level was counted"
+                   " as the reference level, as 'other' or as incomplete, and nobody knows how"
+                   " many there are.")
+    out += ["A private row that is incomplete counts as zeros, unless gaps were filled from"
+            " public rows.",
+            "The usual doubts about a regression remain: a straight line, no other causes,"
+            " rows that don't depend on each other.",
+            "A result that was picked among many looks better than it is. Every further fit"
+            " costs epsilon, and counts as picking too."]
     return out
 
 def _paid_for(made, account):
     "What was spent, as lines"
-    lines = [f"{what}: rho = {rho:.4g}" for what, rho in (made.budget.ledger if made.budget else [])]
+    lines = [f"{what}: rho = {rho:.4g}" for what,
+             rho in (made.budget.ledger if made.budget else [])]
     return lines + (account.statement().splitlines() if account else [])
 
 # %% ../nbs/61_cli.ipynb #8d568e16
 _STYLE = """
-:root { color-scheme: light dark; --ink: #1b1b1b; --page: #fff; --soft: #63676b; --line: #c9ced3; --mark: #0b62a4 }
-@media (prefers-color-scheme: dark) { :root { --ink: #e9e9e6; --page: #15181b; --soft: #a3a9af; --line: #41474d; --mark: #6db3ea } }
+:root { color-scheme: light dark; --ink: #1b1b1b; --page: #fff; --soft: #63676b; --line: #c9ced3;
+  --mark: #0b62a4 }
+@media (prefers-color-scheme: dark) {
+  :root { --ink: #e9e9e6; --page: #15181b; --soft: #a3a9af; --line: #41474d; --mark: #6db3ea } }
 @media print { :root { --ink: #000; --page: #fff; --soft: #444; --line: #999; --mark: #000 } }
-body { font: 16px/1.5 system-ui, sans-serif; color: var(--ink); background: var(--page); max-width: 46rem; margin: 2rem auto; padding: 0 1rem }
-h1 { font-size: 1.45rem; line-height: 1.25; overflow-wrap: anywhere } h2 { font-size: 1.1rem; margin-top: 2rem }
-table { border-collapse: collapse; font-variant-numeric: tabular-nums; font-size: .9rem; margin: .6rem 0 }
-th, td { padding: .18rem .6rem; text-align: right; border-bottom: 1px solid var(--line) } th:first-child { text-align: left; padding-left: 0 }
-.dp-facts tbody { display: grid; grid-template-columns: repeat(auto-fit, minmax(17rem, 1fr)); column-gap: 2rem }
-.dp-facts { display: block } .dp-facts tr { display: flex; justify-content: space-between; border-bottom: 1px solid var(--line) }
+body { font: 16px/1.5 system-ui, sans-serif; color: var(--ink); background: var(--page);
+  max-width: 46rem; margin: 2rem auto; padding: 0 1rem }
+h1 { font-size: 1.45rem; line-height: 1.25; overflow-wrap: anywhere }
+h2 { font-size: 1.1rem; margin-top: 2rem }
+table { border-collapse: collapse; font-variant-numeric: tabular-nums; font-size: .9rem;
+  margin: .6rem 0 }
+th, td { padding: .18rem .6rem; text-align: right; border-bottom: 1px solid var(--line) }
+th:first-child { text-align: left; padding-left: 0 }
+.dp-facts tbody { display: grid; grid-template-columns: repeat(auto-fit, minmax(17rem, 1fr));
+  column-gap: 2rem }
+.dp-facts { display: block }
+.dp-facts tr { display: flex; justify-content: space-between; border-bottom: 1px solid var(--line) }
 .dp-facts th, .dp-facts td { border: 0; padding-left: 0; font-weight: normal }
 .scroll { overflow-x: auto } .soft, footer { color: var(--soft); font-size: .9rem }
 svg { width: 100%; height: auto } svg text { fill: var(--ink); font-size: 12px }
-svg .axis { stroke: var(--line) } svg .bar { stroke: var(--mark); stroke-width: 2.5 } svg .dot { fill: var(--mark) }
-pre { white-space: pre-wrap; font-size: .82rem; color: var(--soft) } h2, tr, svg { break-inside: avoid }
+svg .axis { stroke: var(--line) }
+svg .bar { stroke: var(--mark); stroke-width: 2.5 } svg .dot { fill: var(--mark) }
+pre { white-space: pre-wrap; font-size: .82rem; color: var(--soft) }
+h2, tr, svg { break-inside: avoid }
 """
 
 def report(
@@ -94,16 +115,19 @@ def report(
     account=None,     # The account that paid, or None
 )->str:               # One page of HTML that needs nothing else
     "The table, the picture, the guarantee, what was spent, and what to distrust"
-    title = (made.encoding and made.encoding.to_dict()['formula']) or f'{made.response or "y"}: {made.method}'
+    title = (made.encoding
+             and made.encoding.to_dict()['formula']) or f'{made.response or "y"}: {made.method}'
     doubts = ''.join(f'<li>{escape(text)}</li>' for text in _distrust(made))
     spent = escape('\n'.join(_paid_for(made, account)))
     lead = f"A regression with differential privacy: {made.privacy(delta)}."
     return f"""<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<html lang="en"><head><meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
 <title>{escape(title)}</title><style>{_STYLE}</style></head><body>
 <h1>{escape(title)}</h1><p class="soft">{escape(lead)}</p>
 <h2>Coefficients</h2><div class="scroll">{made.summary(delta=delta).as_html()}</div>
-<p class="soft">Each coefficient with its 95&nbsp;% interval, in units of the far end of that interval:</p>{_svg(_coefficients(made))}
+<p class="soft">Each coefficient with its 95&nbsp;% interval, in units of its far end:</p>
+{_svg(_coefficients(made))}
 <h2>The guarantee</h2><p>{escape(made.statement(delta))}</p>
 <h2>What was spent</h2><pre>{spent}</pre>
 <h2>What to distrust</h2><ul>{doubts}</ul>
@@ -113,26 +137,43 @@ def report(
 # %% ../nbs/61_cli.ipynb #e1a26699
 def _parser():
     "What can be typed"
-    top = argparse.ArgumentParser(prog='dp_pmt', description="Private linear regression with a little public data")
+    top = argparse.ArgumentParser(prog='dp_pmt',
+                                  description="Private linear regression with a little public data")
     top.add_argument('--version', action='version', version=f'dp_pmt {__version__}')
     commands = top.add_subparsers(dest='command', required=True)
-    fitting = commands.add_parser('fit', help="fit a regression, charge the account, write a report")
-    fitting.add_argument('private', help="private rows: a CSV file (.csv, .csv.gz, .tsv), a Parquet file or a folder of them")
+    fitting = commands.add_parser('fit', help="fit a regression, charge the account, write a"
+                                              " report")
+    fitting.add_argument('private', help="private rows: a CSV file (.csv, .csv.gz, .tsv), a"
+                                         " Parquet file or a folder of them")
     fitting.add_argument('public', nargs='?', help="public rows, a file of the same columns")
     _add_model(fitting)
-    fitting.add_argument('--method', default='anchored', help="anchored (the default), pmtolse (the paper's) or ssp (without public rows)")
-    fitting.add_argument('--out', action='append', default=[], help="a file to write: .html for the report, .json for the fit; may be given twice")
-    fitting.add_argument('--account', help="the account to charge; by default a file beside the private rows")
-    fitting.add_argument('--limit', type=float, default=10., help="epsilon that a new account may spend in all (10)")
+    fitting.add_argument('--method', default='anchored',
+                         help="anchored (the default), pmtolse (the paper's), ssp (no public rows)")
+    fitting.add_argument('--unit', help="the column of the persons' ids, to protect persons, not"
+                                        " rows")
+    fitting.add_argument('--per-unit', type=int,
+                         help="rows with which a person counts in full (1)")
+    fitting.add_argument('--neighbours', default='replace',
+                         help="replace (the default), or add/remove")
+    fitting.add_argument('--out', action='append', default=[],
+                         help="a file to write: .html, a report, or .json; may be repeated")
+    fitting.add_argument('--account', help="the account to charge; by default a file beside"
+                                           " the private rows")
+    fitting.add_argument('--limit', type=float, default=10.,
+                         help="epsilon that a new account may spend in all (10)")
     fitting.add_argument('--no-account', action='store_true', help="keep no account")
     fitting.add_argument('--seed', type=int, help="a seed: an experiment, not for publication")
-    planning = commands.add_parser('plan', help="what to expect, from public rows alone; spends nothing")
+    planning = commands.add_parser('plan', help="what to expect, from public rows alone;"
+                                                " spends nothing")
     planning.add_argument('public', help="public rows")
-    planning.add_argument('--rows', type=int, required=True, help="number of private rows that there will be")
+    planning.add_argument('--rows', type=int, required=True,
+                          help="number of private rows that there will be")
     _add_model(planning)
-    showing = commands.add_parser('show', help="print a fit that was written, or make a report of it")
+    showing = commands.add_parser('show', help="print a fit that was written, or make a report"
+                                               " of it")
     showing.add_argument('file', help="a fit, .json")
-    showing.add_argument('--delta', type=float, default=1e-6, help="delta at which epsilon is quoted (1e-6)")
+    showing.add_argument('--delta', type=float, default=1e-6,
+                         help="delta at which epsilon is quoted (1e-6)")
     showing.add_argument('--out', help="a report to write, .html")
     return top
 
@@ -145,8 +186,10 @@ def _add_model(parser):
     add('--epsilon', type=float, help="epsilon to spend")
     add('--rho', type=float, help="zCDP to spend, in place of epsilon")
     add('--delta', type=float, default=1e-6, help="delta at which epsilon is meant (1e-6)")
-    add('--levels', action='append', default=[], help="levels of a category, the reference first: region=north,south; may be repeated")
-    add('--other', default='reference', help="a level that is not known: reference (the default), other or missing")
+    add('--levels', action='append', default=[],
+        help="levels of a category, the reference first: region=north,south; may be repeated")
+    add('--other', default='reference', help="a level that is not known: reference (the"
+                                             " default), other or missing")
     add('--missing', default='zero', help="a row with a gap: zero (the default), impute or regress")
     add('--no-intercept', action='store_true', help="force the line through the origin")
     add('--sep', help="what separates the fields of CSV files")
@@ -159,8 +202,10 @@ def _model(args):
         column, sign, values = text.partition('=')
         if not sign or not values: raise ValueError("--levels is written like region=north,south")
         levels[column] = values.split(',')
-    return dict(formula=args.formula, epsilon=args.epsilon, rho=args.rho, delta=args.delta, y=args.y,
-                X=args.x and args.x.split(','), levels=levels or None, other=args.other, missing=args.missing,
+    return dict(formula=args.formula, epsilon=args.epsilon, rho=args.rho, delta=args.delta,
+                y=args.y,
+                X=args.x and args.x.split(','), levels=levels or None,
+                other=args.other, missing=args.missing,
                 intercept=not args.no_intercept, sep=args.sep)
 
 def _account(args):
@@ -172,8 +217,10 @@ def _account(args):
     new = not path.exists()
     account = Account(path, epsilon=args.limit if new else None, delta=args.delta)
     account.about = args.formula or f'{args.y} by {args.x}'
-    limit = f"new, over epsilon = {args.limit:g}" if new else f"{account.left:.4g} of rho = {account.rho:.4g} left"
-    _say(f"account: {path.name}, beside the private rows ({limit}). --account names another, --no-account keeps none"
+    limit = f"{account.left:.4g} of rho = {account.rho:.4g} left"
+    if new: limit = f"new, over epsilon = {args.limit:g}"
+    _say(f"account: {path.name}, beside the private rows ({limit}). --account names another,"
+         f" --no-account keeps none"
          if not args.account else f"account: {path.name} ({limit})")
     return account
 
@@ -184,10 +231,14 @@ def _fit(args):
     "dp_pmt fit"
     for out in args.out: _check_suffix(out, '.html', '.json')
     account = _account(args)
-    made = fit(private=args.private, public=args.public, method=args.method, seed=args.seed, budget=account, **_model(args))
+    who = dict(unit=args.unit, per_unit=args.per_unit, neighbours=args.neighbours)
+    made = fit(private=args.private, public=args.public, method=args.method, seed=args.seed,
+               budget=account, **who, **_model(args))
     print(made.summary(delta=args.delta))
     for out in args.out: _write(made, out, args.delta, account)
-    if account: _say(f"account: {account.eps(args.delta):.4g} of epsilon spent in total, {account.left:.4g} of rho left")
+    if account:
+        _say(f"account: {account.eps(args.delta):.4g} of epsilon spent in total,"
+             f" {account.left:.4g} of rho left")
 
 def _write(made, out, delta, account=None):
     "The report, or the fit"
@@ -197,12 +248,15 @@ def _write(made, out, delta, account=None):
 
 def _check_suffix(out, *allowed):
     "Raise before anything is spent, if a file can't be written"
-    if Path(out).suffix not in allowed: raise ValueError(f"--out must end in {' or '.join(allowed)}")
-    if not Path(out).resolve().parent.is_dir(): raise ValueError("there is no such folder to write to")
+    if Path(out).suffix not in allowed:
+        raise ValueError(f"--out must end in {' or '.join(allowed)}")
+    if not Path(out).resolve().parent.is_dir():
+        raise ValueError("there is no such folder to write to")
 
 def _plan(args):
     "dp_pmt plan"
-    print(plan(public=args.public, n=args.rows, **_model(args)).to_string(float_format='{:.4g}'.format))
+    print(plan(public=args.public, n=args.rows,
+               **_model(args)).to_string(float_format='{:.4g}'.format))
 
 def _show(args):
     "dp_pmt show"
@@ -230,7 +284,8 @@ def main(
         warnings.showwarning = lambda message, *_, **__: _say(f"note: {message}")
         warnings.filterwarnings('always', module='dp_pmt')
         try: dict(fit=_fit, plan=_plan, show=_show)[args.command](args)
-        except Exception as e: problem = str(e) if _ours(e) else f"stopped by an unexpected {type(e).__name__}"
+        except Exception as e:
+            problem = str(e) if _ours(e) else f"stopped by an unexpected {type(e).__name__}"
         else: return 0
     _say(f"dp_pmt: {problem}")
     return 2

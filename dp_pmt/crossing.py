@@ -8,7 +8,7 @@ __all__ = ['SLICE', 'OWN', 'COUNTED', 'Pass', 'Answer', 'Run']
 # %% ../nbs/22_crossing.ipynb #944493e4
 import math
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -22,7 +22,7 @@ from .privacy import Budget, gaussian_sigma
 from .queries import COUNT, NEIGHBOURS, Count, Query, check_sums, grid_for
 from .results import AdviceWarning, Fit, Protected
 from .rows import as_rows, check_header, check_names
-from .units import as_units
+from .units import ByPerson, as_units
 
 # %% ../nbs/22_crossing.ipynb #3e7dee2e
 SLICE = 2**16 # numbers that fit into the processor's cache
@@ -36,9 +36,17 @@ class Pass:
     per_unit:int=1      # Persons: rows that count in full together ≥ 1
     whole:int=1         # Persons: what the integer weights of one person add up to, at most
 
-    def __call__(self, A, y, rows=None):
+    def __call__(self, A, y, rows=None, keys=None):
         if rows is None: return self._rows(A, y)
-        return _by_weight(self._rows, A, y, self.whole//np.maximum(self.per_unit, rows))
+        weights = self.whole//np.maximum(self.per_unit, rows)
+        plain = replace(self, queries=tuple(q for q in self.queries if not q.gathers))
+        sums = iter(_by_weight(plain._rows, A, y, weights) if plain.queries else ())
+        return [self._gathered(q, A, y, weights, keys) if q.gathers else next(sums) for q in self.queries]
+
+    def _gathered(self, query, A, y, weights, keys):
+        "What rows add to their persons"
+        seen = view(A, y, query.at, self.refuse, exact=True)
+        return ByPerson.of_rows(keys, query.gather(seen, weights/self.whole))
 
     def _rows(self, A, y):
         "What rows of weight 1 add"
@@ -158,9 +166,10 @@ class Run:
 
     @property
     def rho(self)->float:
-        "zCDP that is left once the number of rows is known"
+        "zCDP for all but the number of rows, which is asked for now where it is private"
+        if self.n_is_public: return self.budget.rho
         self.n
-        return self.budget.left
+        return self.budget.rho*(1 - COUNTED)
 
     def _counted(self):
         "The noisy number of rows, at least 1"
@@ -197,10 +206,19 @@ class Run:
         for ledger in self.ledgers: ledger.check(costs)
         ready = [self.check_ready(query, rho) for query, rho, _ in questions]
         weights = dict(per_unit=self.per_unit, whole=self._whole) if self.persons else {}
+        if any(q.gathers for q in queries) and not self.persons:
+            raise ValueError("sums over a person's rows need unit=, the column of the persons' ids")
         totals = self.rows.sum(Pass(queries, self.noise.integers, self.refuse, **weights))
+        totals = [self._collapsed(q, total) if q.gathers else total for q, total in zip(queries, totals)]
         self.refuse = False # what is refused is refused in the first pass
         for ledger in self.ledgers: ledger.spend_all(costs)
         return [self._noisy(*each) for each in zip(queries, totals, ready)]
+
+    def _collapsed(self, query, total):
+        "The sum over persons; each counts in full"
+        steps = query.collapse(total.merged().values)
+        if self.noise.integers: return steps*self._whole
+        return steps*(query.step(steps.shape[-1])*self._whole)
 
     def check_ready(self,
         query:Query, # A query to ask, or like those to come

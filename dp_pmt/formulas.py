@@ -27,8 +27,8 @@ from .rows import BLOCK, Rows, as_rows, check_known
 
 # %% ../nbs/14_formulas.ipynb #d9aac32f
 FUNCTIONS = {name: getattr(np, name) for name in ( # each works on every number by itself
-    'log', 'log10', 'log2', 'log1p', 'exp', 'exp2', 'expm1', 'sqrt', 'square', 'abs', 'sign', 'floor', 'ceil',
-    'sin', 'cos', 'tan', 'arctan', 'tanh', 'minimum', 'maximum')}
+    'log', 'log10', 'log2', 'log1p', 'exp', 'exp2', 'expm1', 'sqrt', 'square', 'abs', 'sign',
+    'floor', 'ceil', 'sin', 'cos', 'tan', 'arctan', 'tanh', 'minimum', 'maximum')}
 
 # %% ../nbs/14_formulas.ipynb #8697105b
 def _number(v):
@@ -58,7 +58,8 @@ def _numbers(column):
         endless = np.isinf(x)
         return np.where(endless, math.nan, x) if endless.any() else x
     if column.dtype.kind in 'mMc': return np.full(len(column), math.nan)
-    if isinstance(column.dtype, pd.StringDtype) and (x := _all_numbers(column)) is not None: return x
+    if isinstance(column.dtype, pd.StringDtype) and (x := _all_numbers(column)) is not None:
+        return x
     return np.fromiter(map(_number, column.to_numpy(object)), float, len(column))
 
 def _all_numbers(column):
@@ -97,7 +98,8 @@ def _codes(column, levels, unknown, numeric):
     if isinstance(column.dtype, pd.StringDtype):
         at, known = pd.factorize(column)
         return np.array([*(place.get(_level(v), unknown) for v in known), -1])[at]
-    cells = (place.get(v if type(v) is str else _level(v), unknown) for v in column.to_numpy(object))
+    cells = (place.get(v if type(v) is str else _level(v), unknown)
+             for v in column.to_numpy(object))
     return np.fromiter(cells, int, len(column))
 
 def _number_codes(x, levels, unknown):
@@ -122,13 +124,15 @@ def _tree(expr):
 
 def _not_allowed(expr):
     "What to say about a part of a formula that can't be computed row by row"
-    return (f"{expr!r} can't be computed row by row: a formula may use columns, numbers, + - * / // % **, comparisons,"
-            f" I(), C(), {', '.join(FUNCTIONS)}, and center, scale, standardize, poly, bs, whose state comes from public"
-            " rows. Compute anything else beforehand, from each row alone")
+    return (f"{expr!r} can't be computed row by row: a formula may use columns, numbers,"
+            f" + - * / // % **, comparisons, I(), C(), {', '.join(FUNCTIONS)}, and center, scale,"
+            " standardize, poly, bs, whose state comes from public rows."
+            " Compute anything else beforehand, from each row alone")
 
 # %% ../nbs/14_formulas.ipynb #2518d205
-_BINARY = {ast.Add: np.add, ast.Sub: np.subtract, ast.Mult: np.multiply, ast.Div: np.divide, ast.Pow: np.power,
-           ast.Mod: np.mod, ast.FloorDiv: np.floor_divide, ast.BitAnd: np.minimum, ast.BitOr: np.maximum}
+_BINARY = {ast.Add: np.add, ast.Sub: np.subtract, ast.Mult: np.multiply, ast.Div: np.divide,
+           ast.Pow: np.power, ast.Mod: np.mod, ast.FloorDiv: np.floor_divide,
+           ast.BitAnd: np.minimum, ast.BitOr: np.maximum}
 _COMPARE = {ast.Lt: np.less, ast.LtE: np.less_equal, ast.Gt: np.greater, ast.GtE: np.greater_equal,
             ast.Eq: np.equal, ast.NotEq: np.not_equal}
 
@@ -149,10 +153,16 @@ def _unary(node, x):
     if isinstance(node.op, ast.UAdd): return x
     return 1. - x if isinstance(node.op, (ast.Invert, ast.Not)) else np.negative(x)
 
+def _with_text(node):
+    "Comparisons of a column with a text, anywhere in an expression"
+    return [n for n in ast.walk(node) if isinstance(n, ast.Compare) and isinstance(n.left, ast.Name)
+            and isinstance(n.comparators[0],
+                           ast.Constant) and isinstance(n.comparators[0].value, str)]
+
 def _compared(node, block):
     "1 or 0; NaN where a side is missing"
     right = node.comparators[0]
-    if isinstance(right, ast.Constant) and isinstance(right.value, str) and isinstance(node.left, ast.Name):
+    if node in _with_text(node):
         return block.is_level(node.left.id, right.value, isinstance(node.ops[0], ast.NotEq))
     a, b = _value(node.left, block), _value(right, block)
     return np.where(np.isnan(a) | np.isnan(b), math.nan, _COMPARE[type(node.ops[0])](a, b))
@@ -161,7 +171,8 @@ def _compared(node, block):
 def _called(node, block):
     "The value of a function"
     f = node.func
-    if isinstance(f, ast.Attribute) and isinstance(f.value, ast.Name) and f.value.id == 'np': name = f.attr
+    if isinstance(f, ast.Attribute) and isinstance(f.value, ast.Name) and f.value.id == 'np':
+        name = f.attr
     else: name = f.id if isinstance(f, ast.Name) else None
     if name == 'Q' and len(node.args) == 1: return block.number(ast.literal_eval(node.args[0]))
     if name == 'I' and len(node.args) == 1: return _value(node.args[0], block)
@@ -179,7 +190,8 @@ def _learn_scale(x, center=True, scale=True, ddof=1):
 
 def _learn_center(x): return _learn_scale(x, scale=False)
 
-def _learn_standardize(x, center=True, rescale=True, ddof=0): return _learn_scale(x, center, rescale, ddof)
+def _learn_standardize(x, center=True, rescale=True, ddof=0):
+    return _learn_scale(x, center, rescale, ddof)
 
 # %% ../nbs/14_formulas.ipynb #5d035f35
 def _learn_poly(x, degree=1, raw=False):
@@ -192,26 +204,32 @@ def _learn_poly(x, degree=1, raw=False):
         norms.append(float((P*P).sum()))
     return dict(kind='poly', alpha=alpha, norms=norms)
 
-def _learn_bs(x, df=None, knots=None, degree=3, include_intercept=False, lower_bound=None, upper_bound=None,
-              extrapolation='clip'):
-    "State of `bs`: its knots; rows outside are brought to the end of the public range, unless told otherwise"
+def _learn_bs(x, df=None, knots=None, degree=3, include_intercept=False, lower_bound=None,
+              upper_bound=None, extrapolation='clip'):
+    "State of `bs`: its knots; rows outside are brought to the end of the public range"
     if extrapolation not in ('clip', 'na', 'extend'):
-        raise ValueError("extrapolation must be 'clip', 'na' or 'extend': an error would tell that a row is outside")
+        raise ValueError("extrapolation must be 'clip', 'na' or 'extend': an error would tell"
+                         " that a row is outside")
     low = float(x.min() if lower_bound is None else lower_bound)
     high = float(x.max() if upper_bound is None else upper_bound)
     inner = list(map(float, knots or ()))
-    if df: inner = np.quantile(x, np.linspace(0, 1, df - degree - bool(include_intercept) + 2))[1:-1].tolist()
+    if df:
+        shares = np.linspace(0, 1, df - degree - bool(include_intercept) + 2)
+        inner = np.quantile(x, shares)[1:-1].tolist()
     ends = [low]*degree + [low, *inner, high] + [high]*degree
-    return dict(kind='bs', knots=ends, degree=int(degree), first=int(not include_intercept), outside=extrapolation)
+    return dict(kind='bs', knots=ends, degree=int(degree), first=int(not include_intercept),
+                outside=extrapolation)
 
-_LEARNERS = dict(center=_learn_center, scale=_learn_scale, standardize=_learn_standardize, poly=_learn_poly, bs=_learn_bs)
+_LEARNERS = dict(center=_learn_center, scale=_learn_scale, standardize=_learn_standardize,
+                 poly=_learn_poly, bs=_learn_bs)
 
 # %% ../nbs/14_formulas.ipynb #da3c3a2f
 def _transformed(x, state):
     "The transform with this state, number by number"
     kind = state['kind']
     if kind == 'scale': return (x - state['center'])/state['scale']
-    if kind == 'powers': return np.array([np.power(x, float(k)) for k in range(1, state['degree'] + 1)])
+    if kind == 'powers':
+        return np.array([np.power(x, float(k)) for k in range(1, state['degree'] + 1)])
     return _polynomials(x, **state) if kind == 'poly' else _splines(x, **state)
 
 def _polynomials(x, alpha, norms, **_):
@@ -227,11 +245,13 @@ def _splines(x, knots, degree, first, outside, **_):
     if outside == 'clip': x = np.clip(x, low, high)
     if outside == 'na': x = np.where((x >= low) & (x <= high), x, math.nan)
     start, end = (-math.inf, math.inf) if outside == 'extend' else (low, high)
-    edges = [start if j <= degree else end if j >= len(knots) - degree - 1 else k for j, k in enumerate(knots)]
     last = len(knots) - degree - 2
-    B = [((x >= a) & ((x < b) | (j == last) & (x <= b))).astype(float) for j, (a, b) in enumerate(zip(edges, edges[1:]))]
+    edges = [start]*(degree + 1) + knots[degree + 1:last + 1] + [end]*(degree + 1)
+    B = [((x >= a) & ((x < b) | (j == last) & (x <= b))).astype(float)
+         for j, (a, b) in enumerate(zip(edges, edges[1:]))]
     for p in range(1, degree + 1):
-        B = [_ramp(x, knots, j, p)*B[j] + (1 - _ramp(x, knots, j + 1, p))*B[j + 1] for j in range(len(B) - 1)]
+        B = [_ramp(x, knots, j, p)*B[j] + (1 - _ramp(x, knots, j + 1, p))*B[j + 1]
+             for j in range(len(B) - 1)]
     return np.array(B[first:]) + 0*x # what is missing stays missing
 
 def _ramp(x, knots, j, p):
@@ -261,7 +281,8 @@ class _Block:
 
     def number(self, name):
         "A column as numbers, gaps filled if they are to be filled"
-        if name not in self.plan['numbers']: raise ValueError(f"{name!r} is no column of numbers that the formula may use")
+        if name not in self.plan['numbers']:
+            raise ValueError(f"{name!r} is no column of numbers that the formula may use")
         return self.kept(('number', name), self._filled, name, self.plan['numbers'][name])
 
     def _filled(self, name, rule):
@@ -280,15 +301,18 @@ class _Block:
 
     def _coded(self, name, rule):
         column = self.frame[name]
-        ready = isinstance(column.dtype, pd.CategoricalDtype) and list(column.cat.categories) == rule['levels']
-        if ready: codes = column.cat.codes.to_numpy()
+        coded = isinstance(column.dtype, pd.CategoricalDtype)
+        if coded and list(column.cat.categories) == rule['levels']:
+            codes = column.cat.codes.to_numpy()
         else: codes = _codes(column, rule['levels'], rule['unknown'], rule['numeric'])
         return codes if rule['fill'] < 0 else np.where(codes < 0, rule['fill'], codes)
 
     def is_level(self, name, level, other=False):
         "1 where the column has this level, 0 where it has another; or the other way round"
         known = self.plan['levels'][name]['levels']
-        if level not in known: raise ValueError(f"no level {level!r} of {name!r} is known: give levels={{{name!r}: [...]}}")
+        if level not in known:
+            raise ValueError(f"no level {level!r} of {name!r} is known: give"
+                             f" levels={{{name!r}: [...]}}")
         return self.table(name, [float((v == level) != other) for v in known])
 
     def table(self, name, values): return np.array([*values, math.nan])[self.codes(name)]
@@ -296,16 +320,20 @@ class _Block:
     def transformed(self, node, name):
         "A transform, with its state from public rows"
         key, x = ast.unparse(node), _value(node.args[0], self)
-        if key not in self.plan['states']: self.plan['states'][key] = self._learnt(node, name, key, x)
+        if key not in self.plan['states']:
+            self.plan['states'][key] = self._learnt(node, name, key, x)
         return _transformed(x, self.plan['states'][key])
 
     def _learnt(self, node, name, key, x):
-        if not self.learn: raise ValueError(f"{key!r} takes its state from public rows: give some, or use another function")
+        if not self.learn:
+            raise ValueError(f"{key!r} takes its state from public rows: give some, or use"
+                             f" another function")
         try: state = _LEARNERS[name](x, *map(ast.literal_eval, node.args[1:]),
                                      **{k.arg: ast.literal_eval(k.value) for k in node.keywords})
         except TypeError: raise ValueError(_not_allowed(key)) from None
         numbers = [v for v in state.values() if not isinstance(v, str)]
-        if not all(np.isfinite(v).all() for v in numbers): raise ValueError(f"{key!r} is not finite on the public rows")
+        if not all(np.isfinite(v).all() for v in numbers):
+            raise ValueError(f"{key!r} is not finite on the public rows")
         return state
 
     def value(self, expr, tree): return self.kept(('value', expr), _value, tree, self)
@@ -319,7 +347,8 @@ class Encoding:
         plan:dict, # Plain data, from `to_dict`
     ):
         if not isinstance(plan, dict) or plan.get('format') != FORMAT:
-            raise ValueError(f"not an encoding, or of another version: the format must be {FORMAT!r}")
+            raise ValueError(f"not an encoding, or of another version: the format must be"
+                             f" {FORMAT!r}")
         self.plan = plan
         self.names = [c['name'] for c in plan['columns']]
         exprs = {part['number'] for c in plan['columns'] for part in c['parts'] if 'number' in part}
@@ -328,18 +357,19 @@ class Encoding:
     @classmethod
     def of(cls,
         formula:str=None,        # `'y ~ a + b'`, read by formulaic; None: `y` and `X` say it
-        public=None,             # Public rows, a frame; None: `levels` must name the columns that are not numbers
+        public=None,             # Public rows, a frame; None: `levels` names what is no number
         *, y:str=None,           # Name of the response, without a formula
-        X=None,                  # Names of the covariates, without a formula; None: all other public columns
+        X=None,                  # Names of the covariates, likewise; None: all other columns
         levels:dict=None,        # {column: its levels, the reference first}, from public knowledge
-        other:str='reference',   # A level that is not known: `'reference'`, a level `'other'`, or `'missing'`
-        missing:str='zero',      # A row with a gap: `'zero'`; or fill: `'impute'` public means, `'regress'` on its other columns
+        other:str='reference',   # A level nobody knows: `'reference'`, `'other'` or `'missing'`
+        missing:str='zero',      # A row with a gap: `'zero'`, or fill it: `'impute'`, `'regress'`
         intercept:bool=True,     # False takes the intercept out of the formula
     )->'Encoding':
         "The encoding that a formula and public knowledge determine; no private row is needed"
         check_choice('other', other, 'reference', 'other', 'missing')
         check_choice('missing', missing, 'zero', 'impute', 'regress')
-        model = _listed(y, X, public, intercept) if formula is None else _formula(formula, public, intercept)
+        if formula is None: model = _listed(y, X, public, intercept)
+        else: model = _formula(formula, public, intercept)
         return cls(_plan(model, public, _given(levels), other, missing))
 
     @property
@@ -368,12 +398,14 @@ class Encoding:
     )->tuple:               # X (m, d) and y (m,), or None for y; NaN where a row has a gap
         "Each row as numbers, from that row alone; nothing it holds raises or warns"
         for c in self.needs(response):
-            if list(frame.columns).count(c) != 1: raise ValueError(f"the rows must have one column {c!r}")
+            if list(frame.columns).count(c) != 1:
+                raise ValueError(f"the rows must have one column {c!r}")
         block = _Block(frame, self.plan)
         Z = np.empty((len(self.names) + response, len(frame)))
         with np.errstate(all='ignore'):
             for j, column in enumerate(self.plan['columns']): self._fill(Z[j], column, block)
-            if response: Z[-1] = block.value(self.plan['response'], self._trees[self.plan['response']])
+            if response:
+                Z[-1] = block.value(self.plan['response'], self._trees[self.plan['response']])
         return (Z[:-1].T, Z[-1]) if response else (Z.T, None)
 
     def compacted(self,
@@ -382,7 +414,8 @@ class Encoding:
         "The columns that are needed, text as categories: the same rows, sooner read"
         out = {c: frame[c] for c in self.columns}
         for c in self.plan['levels']:
-            if out[c].dtype.kind == 'O' and c not in self.plan['numbers']: out[c] = self._categories(out[c], c)
+            if out[c].dtype.kind == 'O' and c not in self.plan['numbers']:
+                out[c] = self._categories(out[c], c)
         return pd.DataFrame(out)
 
     def _categories(self, column, name):
@@ -414,27 +447,35 @@ class Encoding:
 # %% ../nbs/14_formulas.ipynb #ba69de16
 def _listed(y, X, public, intercept):
     "The model that a response and a list of covariates name"
-    if not isinstance(y, str): raise ValueError("give a formula, or y='...', the name of the response")
+    if not isinstance(y, str):
+        raise ValueError("give a formula, or y='...', the name of the response")
     if X is None:
         if public is None: raise ValueError("give X=[...], the names of the covariates")
         X = [c for c in public.columns if c != y]
     X = [X] if isinstance(X, str) else list(X)
     if not X or y in X or len(set(X)) < len(X) or not all(isinstance(c, str) for c in X):
         raise ValueError("X must name at least one column, each once, and not the response")
-    return dict(formula=None, terms=None, response=f'`{y}`', factors=[f'`{c}`' for c in X], intercept=bool(intercept))
+    return dict(formula=None, terms=None, response=f'`{y}`', factors=[f'`{c}`' for c in X],
+                intercept=bool(intercept))
 
 def _formula(formula, public, intercept):
     "The model that a formula names"
     try: from formulaic import Formula
-    except ImportError: raise ImportError("formulas are read by formulaic: pip install 'dp_pmt[formula]'") from None
-    if not isinstance(formula, str): raise ValueError(f"a formula is a text such as 'y ~ a + b', got {shown(formula)}")
+    except ImportError:
+        raise ImportError("formulas are read by formulaic: pip install 'dp_pmt[formula]'") from None
+    if not isinstance(formula, str):
+        raise ValueError(f"a formula is a text such as 'y ~ a + b', got {shown(formula)}")
     names = [] if public is None else list(public.columns)
-    try: parsed = Formula(formula if intercept else f'{formula} - 1', _context={'__formulaic_variables_available__': names})
-    except Exception as e: raise ValueError(f"the formula can't be read: {_plain_text(e)}") from None
+    try:
+        parsed = Formula(formula if intercept else f'{formula} - 1',
+                         _context={'__formulaic_variables_available__': names})
+    except Exception as e:
+        raise ValueError(f"the formula can't be read: {_plain_text(e)}") from None
     left, right = getattr(parsed, 'lhs', None), getattr(parsed, 'rhs', None)
     if left is None or isinstance(right, tuple) or len(left) != 1 or len(left[0].factors) != 1:
         raise ValueError("a formula is written like 'y ~ a + b', with one response")
-    factors = list(dict.fromkeys(_text(f) for term in right for f in term.factors if f.eval_method.value != 'literal'))
+    factors = list(dict.fromkeys(_text(f) for term in right
+                                 for f in term.factors if f.eval_method.value != 'literal'))
     return dict(formula=formula, terms=right, response=_text(left[0].factors[0]), factors=factors,
                 intercept=any(str(term) == '1' for term in right))
 
@@ -449,21 +490,23 @@ def _plain_text(e):
 # %% ../nbs/14_formulas.ipynb #72220b2a
 def _categorical(node):
     "The column inside of `C(...)`, or None"
-    if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == 'C'): return None
+    if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == 'C'):
+        return None
     inner = node.args[0] if node.args else None
     if isinstance(inner, ast.Name): return inner.id
     raise ValueError("C() must hold the name of a column: compute a new column beforehand")
 
 def _compared_levels(node):
     "Columns that an expression compares with a text"
-    return {n.left.id for n in ast.walk(node) if isinstance(n, ast.Compare) and isinstance(n.left, ast.Name)
-            and isinstance(n.comparators[0], ast.Constant) and isinstance(n.comparators[0].value, str)}
+    return {n.left.id for n in _with_text(node)}
 
 def _used(node):
     "Columns that an expression uses"
     called = {id(n.func) for n in ast.walk(node) if isinstance(n, ast.Call)}
-    named = [n.args[0].value for n in ast.walk(node) if isinstance(n, ast.Call) and getattr(n.func, 'id', '') == 'Q']
-    inside = [n.id for n in ast.walk(node) if isinstance(n, ast.Name) and id(n) not in called and n.id not in ('np', 'contr')]
+    named = [n.args[0].value for n in ast.walk(node) if isinstance(n, ast.Call)
+             and getattr(n.func, 'id', '') == 'Q']
+    inside = [n.id for n in ast.walk(node) if isinstance(n, ast.Name) and id(n) not in called
+              and n.id not in ('np', 'contr')]
     return list(dict.fromkeys([*inside, *named]))
 
 def _roles(model, public, levels):
@@ -472,7 +515,8 @@ def _roles(model, public, levels):
     for expr in model['factors']:
         node = _tree(expr)
         column, compared = _categorical(node), _compared_levels(node)
-        if isinstance(node, ast.Name) and (node.id in levels or _holds_levels(public, node.id)): column = node.id
+        if isinstance(node, ast.Name) and (node.id in levels or _holds_levels(public, node.id)):
+            column = node.id
         inside += [column] if column else _used(node)
         coded += [column] if column else sorted(compared)
         if column: continue
@@ -480,7 +524,8 @@ def _roles(model, public, levels):
         numbers += [c for c in _used(node) if c not in compared]
     _value(_tree(model['response']), _Dry())
     answer = _used(_tree(model['response']))
-    return list(dict.fromkeys([*numbers, *answer])), list(dict.fromkeys(coded)), [c for c in answer if c not in inside]
+    alone = [c for c in answer if c not in inside]
+    return list(dict.fromkeys([*numbers, *answer])), list(dict.fromkeys(coded)), alone
 
 def _holds_levels(public, name):
     "Does a public column hold text or categories?"
@@ -488,22 +533,27 @@ def _holds_levels(public, name):
     column = public[name]
     if isinstance(column.dtype, pd.CategoricalDtype): return True
     if column.dtype.kind in 'biufc': return False
-    if column.dtype.kind in 'mM': raise ValueError(f"{name!r} holds dates: make numbers, or levels, of them beforehand")
+    if column.dtype.kind in 'mM':
+        raise ValueError(f"{name!r} holds dates: make numbers, or levels, of them beforehand")
     return any(isinstance(v, str) for v in column)
 
 # %% ../nbs/14_formulas.ipynb #9427c888
 def _given(levels):
     "Levels from public knowledge: {column: (levels as text, are they numbers?)}"
     if levels is None: return {}
-    if not isinstance(levels, dict): raise ValueError(f"levels must be a dict {{column: [levels]}}, got {shown(levels)}")
+    if not isinstance(levels, dict):
+        raise ValueError(f"levels must be a dict {{column: [levels]}}, got {shown(levels)}")
     out = {}
     for column, values in levels.items():
-        if isinstance(values, str) or not np.iterable(values): raise ValueError(f"levels of {column!r} must be a list")
+        if isinstance(values, str) or not np.iterable(values):
+            raise ValueError(f"levels of {column!r} must be a list")
         values = list(values)
         texts = [_level(v) for v in values]
         if not texts or None in texts or '\0' in texts or len(set(texts)) < len(texts):
-            raise ValueError(f"levels of {column!r} must be texts or numbers, at least one, each once")
-        out[column] = texts, all(isinstance(v, Real) and not isinstance(v, (bool, np.bool_)) for v in values)
+            raise ValueError(f"levels of {column!r} must be texts or numbers, at least one,"
+                             f" each once")
+        out[column] = texts, all(isinstance(v, Real) and not isinstance(v, (bool, np.bool_))
+                                 for v in values)
     return out
 
 def _shown_levels(column):
@@ -519,8 +569,12 @@ def _level_rule(name, public, levels, other, fill):
     "What becomes of the levels of a column"
     if name in levels: texts, numeric = levels[name]
     elif public is not None and name in public.columns: texts, numeric = _shown_levels(public[name])
-    else: raise ValueError(f"the levels of {name!r} are not known: give levels={{{name!r}: [...]}}, or public rows that show them")
-    if not texts: raise ValueError(f"the public rows show no level of {name!r}: give levels={{{name!r}: [...]}}")
+    else:
+        raise ValueError(f"the levels of {name!r} are not known: give"
+                         f" levels={{{name!r}: [...]}}, or public rows that show them")
+    if not texts:
+        raise ValueError(f"the public rows show no level of {name!r}: give"
+                         f" levels={{{name!r}: [...]}}")
     texts = list(texts)
     if other == 'other' and 'other' not in texts: texts.append('other')
     unknown = texts.index('other') if other == 'other' else dict(reference=0, missing=-1)[other]
@@ -535,18 +589,21 @@ def _mean_rule(name, public, fill):
     "What becomes of gaps in a column of numbers"
     rule = dict(mean=None, slopes={}, tables={})
     if not fill: return rule
-    if public is None or name not in public.columns: raise ValueError(f"gaps of {name!r} are filled from public rows: give some")
+    if public is None or name not in public.columns:
+        raise ValueError(f"gaps of {name!r} are filled from public rows: give some")
     x = _numbers(public[name])
-    if np.isnan(x).all(): raise ValueError(f"{name!r} has no number in the public rows: its gaps can't be filled")
+    if np.isnan(x).all():
+        raise ValueError(f"{name!r} has no number in the public rows: its gaps can't be filled")
     return {**rule, 'mean': float(np.nanmean(x))}
 
 def _regressions(public, plan):
-    "Slopes and tables that predict each column of numbers from the others: ridge, in columns of variance 1"
+    "Slopes and tables that predict each column of numbers from the others, by ridge regression"
     block = _Block(public, plan)
     numbers = [c for c, rule in plan['numbers'].items() if rule['mean'] is not None]
     features = [(c, None, _filled(block.raw(c))) for c in numbers]
     for c, rule in plan['levels'].items():
-        features += [(c, j, (block.codes(c) == j).astype(float)) for j in range(len(rule['levels']))]
+        features += [(c, j, (block.codes(c) == j).astype(float))
+                     for j in range(len(rule['levels']))]
     for c in numbers:
         x = block.raw(c)
         others = [f for f in features if f[0] != c and f[2].std() > 0]
@@ -568,7 +625,8 @@ def _slopes(x, others, plan):
     for (c, j, f), b in zip(others, w):
         if j is None: continue
         tables[c][j] += float(b)
-        for i in range(len(tables[c]) - 1): tables[c][i] -= float(b*f.mean()) # centred; the last is for a gap
+        for i in range(len(tables[c]) - 1): # centred; the last is for a gap
+            tables[c][i] -= float(b*f.mean())
     return dict(slopes=slopes, tables=tables)
 
 # %% ../nbs/14_formulas.ipynb #f2c0ea83
@@ -576,18 +634,22 @@ def _plan(model, public, levels, other, missing):
     "The encoding as plain data"
     numbers, coded, alone = _roles(model, public, levels)
     stray = [c for c in levels if c not in coded]
-    if stray: raise ValueError(f"levels of {stray[0]!r} were given, but the formula doesn't use it as a category")
+    if stray:
+        raise ValueError(f"levels of {stray[0]!r} were given, but the formula doesn't use it"
+                         f" as a category")
     answer, fill = _used(_tree(model['response'])), missing != 'zero'
-    plan = dict(format=FORMAT, formula=model['formula'], response=model['response'], response_only=alone,
-                intercept=model['intercept'], columns=[], states={},
+    plan = dict(format=FORMAT, formula=model['formula'], response=model['response'],
+                response_only=alone, intercept=model['intercept'], columns=[], states={},
                 numbers={c: _mean_rule(c, public, fill and c not in answer) for c in numbers},
                 levels={c: _level_rule(c, public, levels, other, fill) for c in coded})
     _check_public(public, plan)
     if missing == 'regress': _regressions(public, plan)
     table = _complete(public, plan) if public is not None else _template(plan)
-    block = _Block(table, {**plan, 'numbers': _as_they_are(plan['numbers'])}, learn=public is not None)
+    block = _Block(table, {**plan, 'numbers': _as_they_are(plan['numbers'])},
+                   learn=public is not None)
     with np.errstate(all='ignore'):
-        plan['columns'] = _simple_columns(model, plan) if model['terms'] is None else _columns(model, plan, block)
+        if model['terms'] is None: plan['columns'] = _simple_columns(model, plan)
+        else: plan['columns'] = _columns(model, plan, block)
         if set(answer) <= set(table.columns): _value(_tree(model['response']), block)
     if not plan['columns']: raise ValueError("the formula has no column beside the intercept")
     return plan
@@ -595,7 +657,7 @@ def _plan(model, public, levels, other, missing):
 def _as_they_are(numbers): return {c: dict(mean=None, slopes={}, tables={}) for c in numbers}
 
 def _check_public(public, plan):
-    "Raise if the public rows lack a column, hold it twice, or hold no numbers where numbers are meant"
+    "Raise if the public rows lack a column, hold it twice, or hold no numbers in it"
     if public is None: return
     for c in dict.fromkeys([*plan['numbers'], *plan['levels']]):
         count = list(public.columns).count(c)
@@ -614,7 +676,9 @@ def _complete(public, plan):
     for c in plan['numbers']:
         if c in public.columns: out[c] = block.number(c) # numbers, where a column is both
     out = pd.DataFrame(out).dropna().reset_index(drop=True)
-    if not len(out): raise ValueError("no public row is complete: fill gaps (missing='impute'), or add public rows")
+    if not len(out):
+        raise ValueError("no public row is complete: fill gaps (missing='impute'), or add"
+                         " public rows")
     return out
 
 def _template(plan):
@@ -626,7 +690,7 @@ def _template(plan):
 
 # %% ../nbs/14_formulas.ipynb #0f61b1a5
 def _simple_columns(model, plan):
-    "Numbers as they are, levels as dummies; the first level is the reference, if anything else spans it"
+    "Numbers as they are, levels as dummies; the first level is the reference"
     out, spanned = [], model['intercept']
     for name in (expr.strip('`') for expr in model['factors']):
         if name not in plan['levels']:
@@ -636,7 +700,8 @@ def _simple_columns(model, plan):
         for j in range(spanned, len(levels)):
             table = [float(i == j) for i in range(len(levels))]
             mark = f'T.{levels[j]}' if spanned else levels[j]
-            out.append(dict(name=f'{name}[{mark}]', scale=1., parts=[dict(level=name, table=table)]))
+            out.append(dict(name=f'{name}[{mark}]', scale=1.,
+                            parts=[dict(level=name, table=table)]))
         spanned = True
     return out
 
@@ -645,15 +710,19 @@ def _columns(model, plan, block):
     "The columns that formulaic makes of the public rows, and what they are made of"
     from formulaic import ModelSpec
     for expr in model['factors']:
-        if _categorical(_tree(expr)) is None and _tree_name(expr) not in plan['levels']: _value(_tree(expr), block)
+        if _categorical(_tree(expr)) is None and _tree_name(expr) not in plan['levels']:
+            _value(_tree(expr), block)
     with warnings.catch_warnings():
         warnings.simplefilter('ignore') # public rows
-        try: made = ModelSpec.from_spec(model['terms'], na_action='ignore', output='pandas').get_model_matrix(
-            block.frame, context=FUNCTIONS)
-        except Exception as e: raise ValueError(f"the formula can't be used: {_plain_text(e)}") from None
-    out = [c for s in made.model_spec.structure for t in s.scoped_terms for c in _products(t, made.model_spec, plan, block)]
+        spec = ModelSpec.from_spec(model['terms'], na_action='ignore', output='pandas')
+        try: made = spec.get_model_matrix(block.frame, context=FUNCTIONS)
+        except Exception as e:
+            raise ValueError(f"the formula can't be used: {_plain_text(e)}") from None
+    out = [c for s in made.model_spec.structure for t in s.scoped_terms
+           for c in _products(t, made.model_spec, plan, block)]
     names = [name for s in made.model_spec.structure for name in s.columns]
-    if len(out) != len(names): raise ValueError("this formula is not supported: write it with fewer kinds of terms")
+    if len(out) != len(names):
+        raise ValueError("this formula is not supported: write it with fewer kinds of terms")
     out = [dict(c, name=name) for c, name in zip(out, names) if c['parts']] # the intercept has none
     _check_columns(out, made, plan, block)
     return out
@@ -666,7 +735,8 @@ def _tree_name(expr):
 def _products(term, spec, plan, block):
     "Columns of one term: all products of its factors' columns, the last factor slowest"
     parts = [_parts(f.factor, f.reduced, spec, plan, block) for f in term.factors]
-    return [dict(scale=float(term.scale), parts=list(reversed(chosen))) for chosen in product(*reversed(parts))]
+    return [dict(scale=float(term.scale), parts=list(reversed(chosen)))
+            for chosen in product(*reversed(parts))]
 
 # %% ../nbs/14_formulas.ipynb #cb32333a
 def _parts(factor, reduced, spec, plan, block):
@@ -677,7 +747,8 @@ def _parts(factor, reduced, spec, plan, block):
         name = _categorical(_tree(expr)) or _tree_name(expr)
         levels = plan['levels'].get(name, {}).get('levels')
         if [_level(v) for v in state['categories']] != levels:
-            raise ValueError(f"{factor.expr}: give its levels by levels={{...}}, and use the column in one way only")
+            raise ValueError(f"{factor.expr}: give its levels by levels={{...}}, and use the"
+                             f" column in one way only")
         coding = state['contrasts'].get_coding_matrix(reduced_rank=reduced).to_numpy(dtype=float)
         return [dict(level=name, table=column.tolist()) for column in coding.T]
     value = block.value(expr, _tree(expr))
@@ -686,7 +757,8 @@ def _parts(factor, reduced, spec, plan, block):
 
 def _check_columns(columns, made, plan, block):
     "Raise if what we would compute is not what formulaic computed on the public rows"
-    ours, _ = Encoding({**plan, 'numbers': _as_they_are(plan['numbers']), 'columns': columns}).apply(block.frame, response=False)
+    ours, _ = Encoding({**plan, 'numbers': _as_they_are(plan['numbers']),
+                        'columns': columns}).apply(block.frame, response=False)
     theirs = pd.DataFrame(made)[[c['name'] for c in columns]].to_numpy(dtype=float)
     size = np.nanmax(np.abs(theirs), axis=0, initial=1e-300)
     if not np.allclose(ours/size, theirs/size, rtol=1e-8, atol=1e-8, equal_nan=True):
@@ -736,7 +808,7 @@ class EncodedRows(Rows):
     def __init__(self,
         table,             # A frame, files, a Polars, DuckDB, Arrow or Dask table, or `Rows`
         encoding:Encoding, # How to read it
-        sep:str=None,      # What separates the fields of a CSV file; None: a comma, in .tsv files a tab
+        sep:str=None,      # Between the fields of a CSV file; None: a comma, or a tab in .tsv
     ):
         self.encoding, self.names, self.response = encoding, encoding.names, encoding.response
         self.source = source = _source(table, encoding, sep)

@@ -6,6 +6,7 @@
 __all__ = ['fit', 'plan']
 
 # %% ../nbs/27_front.ipynb #0a6deff8
+import math
 import os
 import warnings
 from pathlib import Path
@@ -15,7 +16,8 @@ import pandas as pd
 
 from .algorithms import dp_pmtolse, dp_ssp
 from .anchored import dp_anchored, public_anchor
-from .checks import PrivacyLeakWarning, check_choice, check_fraction, check_integer, shown, warn
+from .checks import PrivacyLeakWarning, check_choice, check_fraction, check_positive, check_integer
+from .checks import shown, warn
 from .files import need_arrow
 from .formulas import EncodedRows, Encoding
 from .preconditioning import INTERCEPT
@@ -27,23 +29,24 @@ _METHODS = {'anchored': dp_anchored, 'pmtolse': dp_pmtolse, 'ssp': dp_ssp} # est
 
 def fit(
     formula:str=None,        # `'log(wage) ~ education + region'`; None: `y` and `X` say it
-    private=None,            # Private rows: a frame, files, a Polars, DuckDB, Arrow or Dask table, `Rows`
+    private=None,            # A frame, files, a Polars, DuckDB, Arrow or Dask table, `Rows`
     public=None,             # Public rows, a frame or files; None: nothing but `levels` is known
     epsilon:float=None,      # ε > 0 to spend, at `delta`; or give `rho`
     rho:float=None,          # zCDP to spend > 0; or give `epsilon`
     delta:float=1e-6,        # δ at which `epsilon` is meant, 0 < δ < 1
     *, y:str=None,           # Name of the response, without a formula
-    X=None,                  # Names of the covariates, without a formula; None: all other public columns
+    X=None,                  # Names of the covariates, likewise; None: all other columns
     levels:dict=None,        # {column: its levels, the reference first}, from public knowledge
-    other:str='reference',   # A private level that is not known: `'reference'`, `'other'` or `'missing'`
-    missing:str='zero',      # A row with a gap: `'zero'`, `'impute'` or `'regress'`, see `Encoding.of`
+    other:str='reference',   # A level nobody knows: `'reference'`, `'other'` or `'missing'`
+    missing:str='zero',      # A row with a gap: `'zero'`, `'impute'` or `'regress'`
     intercept:bool=True,     # Fit an intercept?
     safe:bool=True,          # Noise for publication? False, or a seed: an experiment
     seed=None,               # Seed of the noise; makes it an experiment
-    method:str='anchored',   # `'anchored'`, `'pmtolse'` (the paper's), or `'ssp'` (without public rows)
-    budget:Budget=None,      # A `Budget` or `Account` to charge; refuses before a private row is read
-    sep:str=None,            # What separates the fields of CSV files; None: a comma, in .tsv files a tab
-    **options,               # Further options of the estimator
+    method:str='anchored',   # `'anchored'`, `'pmtolse'` (the paper's), `'ssp'` (no public rows)
+    budget:Budget=None,      # A `Budget` or `Account`; refuses before a private row is read
+    sep:str=None,            # Between the fields of CSV files; None: a comma, or a tab in .tsv
+    unit=None,               # Who is protected: column of the persons' ids, or ids; None: a row
+    **options,               # Of the estimator: `per_unit`, `neighbours` and its own
 )->Fit:
     "A private regression from tables, with noise for publication unless a seed is given"
     check_choice('method', method, *_METHODS)
@@ -51,12 +54,16 @@ def fit(
     safe = _safe(safe, seed)
     rho = _rho(epsilon, rho, delta, safe)
     table = _as_table(public, sep)
-    encoding = Encoding.of(formula, table, y=y, X=X, levels=levels, other=other, missing=missing, intercept=intercept)
+    if isinstance(unit, str) and table is not None: # ids are no covariate
+        table = table.drop(columns=unit, errors='ignore')
+    encoding = Encoding.of(formula, table, y=y, X=X, levels=levels, other=other,
+                           missing=missing, intercept=intercept)
+    _warn_constant(encoding)
     rows = EncodedRows(private, encoding, sep)
     _warn_overlap(private, public, rows.files)
     known = () if method == 'ssp' else _public_numbers(table, encoding)
-    made = _METHODS[method](rows, None, *known, rho=rho, rng=seed, intercept=encoding.intercept, safe=safe,
-                           nonfinite='zero', budget=budget, **options)
+    made = _METHODS[method](rows, None, *known, rho=rho, rng=seed, safe=safe, budget=budget,
+                            intercept=encoding.intercept, nonfinite='zero', unit=unit, **options)
     made.encoding, made.response = encoding, encoding.response
     return made
 
@@ -64,15 +71,24 @@ def fit(
 def _safe(safe, seed):
     "Is the noise for publication? A seed makes it an experiment, and says so"
     if seed is None: return bool(safe)
-    warn("a seed makes the noise predictable: this fit is an experiment, not for publication", AdviceWarning)
+    warn("a seed makes the noise predictable: this fit is an experiment, not for publication",
+         AdviceWarning)
     return False
 
 def _rho(epsilon, rho, delta, safe):
     "The zCDP to spend"
     if (epsilon is None) == (rho is None):
-        raise ValueError("give epsilon=, or rho=, one of the two: rho = 1 means epsilon = 7.3 at delta = 1e-6")
+        raise ValueError("give epsilon=, or rho=, one of the two: rho = 1 means epsilon = 7.3"
+                         " at delta = 1e-6")
     check_fraction('delta', delta)
+    if rho is None: check_positive('epsilon', epsilon)
     return Budget(eps_to_rho(epsilon, delta, safe=safe) if rho is None else rho).rho
+
+def _warn_constant(encoding):
+    "Warn of text columns with one public level only: they add no column to the fit"
+    alone = [name for name, rule in encoding.plan['levels'].items() if len(rule['levels']) < 2]
+    if alone: warn(f"{', '.join(alone)}: one level in what is public, so the fit has no column for it."
+                   " Name its levels, levels={...}, the reference first", AdviceWarning)
 
 # %% ../nbs/27_front.ipynb #7c881e19
 def _as_table(public, sep=None):
@@ -87,10 +103,12 @@ def _read_public(path, sep):
     "A public file, or a folder of Parquet files"
     if not path.exists(): raise ValueError("there is no such file of public rows")
     name = path.name.lower()
-    if '.csv' in name or '.tsv' in name: return pd.read_csv(path, sep=sep or ('\t' if '.tsv' in name else ','))
+    if '.csv' in name or '.tsv' in name:
+        return pd.read_csv(path, sep=sep or ('\t' if '.tsv' in name else ','))
     need_arrow()
     import pyarrow.dataset as ds
-    return ds.dataset(path, format='feather' if name.endswith(('.feather', '.arrow')) else 'parquet').to_table().to_pandas()
+    kind = 'feather' if name.endswith(('.feather', '.arrow')) else 'parquet'
+    return ds.dataset(path, format=kind).to_table().to_pandas()
 
 def _warn_overlap(private, public, files):
     "Warn if the public rows are the private ones; looks at names of files, not into them"
@@ -102,11 +120,16 @@ def _warn_overlap(private, public, files):
 # %% ../nbs/27_front.ipynb #def5a30b
 def _public_numbers(table, encoding):
     "Public rows and responses as numbers, without those that have a gap"
-    if table is None: raise ValueError("this method needs public rows: give public=, a frame or a file")
+    if table is None:
+        raise ValueError("this method needs public rows: give public=, a frame or a file")
     X, t = encoding.apply(table)
     whole = np.isfinite(X).all(1) & np.isfinite(t)
-    if whole.sum() < 2: raise ValueError("at least two public rows must be complete: fill gaps (missing='impute'), or add rows")
-    if whole.mean() < .8: warn(f"{(~whole).sum()} of {len(whole)} public rows have a gap and were left out", AdviceWarning)
+    if whole.sum() < 2:
+        raise ValueError("at least two public rows must be complete: fill gaps"
+                         " (missing='impute'), or add rows")
+    if whole.mean() < .8:
+        warn(f"{(~whole).sum()} of {len(whole)} public rows have a gap and were left out",
+             AdviceWarning)
     return pd.DataFrame(X[whole], columns=encoding.names), t[whole]
 
 # %% ../nbs/27_front.ipynb #ce1a4eb2
@@ -121,7 +144,7 @@ def plan(
     seed:int=0,            # Seed of the rehearsal
     sep:str=None,          # As for `fit`
     **how,                 # `y`, `X`, `levels`, `other`, `missing`, `intercept`, as for `fit`
-)->pd.DataFrame:           # Standard errors to expect: sampling, privacy, both, and the width of a 95 % interval
+)->pd.DataFrame:           # Standard errors to expect, and widths of 95 % intervals
     "What a fit of `n` private rows would know, from public rows alone; spends nothing"
     n, trials = check_integer('n', n, 2), check_integer('trials', trials)
     rho = _rho(epsilon, rho, delta, safe=True)
@@ -135,7 +158,8 @@ def plan(
     privacy, sampling = 1.4826*np.median(np.abs(errors), axis=0), world.sampling(n)
     both = np.hypot(privacy, sampling)
     labels = [*encoding.names, INTERCEPT] if encoding.intercept else encoding.names
-    return pd.DataFrame(dict(sampling=sampling, privacy=privacy, se=both, width=2*1.96*both), index=labels)
+    return pd.DataFrame(dict(sampling=sampling, privacy=privacy, se=both, width=2*1.96*both),
+                        index=labels)
 
 # %% ../nbs/27_front.ipynb #e9b90464
 class _World:
@@ -145,11 +169,14 @@ class _World:
         self.Z = np.c_[B, np.ones(len(B))] if intercept else B
         anchor = public_anchor(B, y_B, intercept)
         self.beta, self.sd = anchor.uncentre(anchor.start), anchor.unit
+        left = y_B - self.Z @ self.beta
+        size = max(math.sqrt(np.mean(left**2)), 1e-300)
+        self.left = left*(self.sd/size) # with their tails, and not too small
 
     def rows(self, n, rng):
         "So many rows and responses"
-        at = rng.integers(len(self.B), size=n)
-        return self.B[at], self.Z[at] @ self.beta + self.sd*rng.normal(size=n)
+        at, other = rng.integers(len(self.B), size=(2, n))
+        return self.B[at], self.Z[at] @ self.beta + self.left[other]
 
     def rehearsed(self, n, rho, rng):
         "What privacy moves: the private coefficients minus those of least squares of the same rows"

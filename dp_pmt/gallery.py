@@ -14,6 +14,7 @@ import pandas as pd
 
 from .anchored import dp_anchored
 from .checks import check_integer
+from .comparison import full_fit
 from .datasets import load_regression
 from .preconditioning import INTERCEPT
 from .privacy import eps_to_rho
@@ -21,13 +22,8 @@ from .privacy import eps_to_rho
 # %% ../nbs/46_gallery.ipynb #c24f22e9
 def _least_squares(X, y):
     "Coefficients with 95 % intervals, as any package prints them: a frame by column"
-    Z = np.c_[X, np.ones(len(X))]
-    size = np.sqrt((Z**2).mean(0))
-    b = np.linalg.lstsq(Z/size, y, rcond=None)[0]
-    left = y - Z/size @ b
-    variance = (left @ left)/(len(y) - Z.shape[1])
-    se = np.sqrt(np.diag(np.linalg.inv((Z/size).T @ (Z/size)))*variance)
-    table = pd.DataFrame(dict(coef=b/size, se=se/size), index=[*X, INTERCEPT])
+    b, se, _ = full_fit(X.to_numpy(), y.to_numpy())
+    table = pd.DataFrame(dict(coef=b, se=se), index=[*X, INTERCEPT])
     return table.assign(low=table.coef - 1.96*table.se, high=table.coef + 1.96*table.se)
 
 # %% ../nbs/46_gallery.ipynb #1769b3e3

@@ -139,12 +139,10 @@ def rows_worth(
     C:float=1.,     # Lemma 3's constant > 0
 )->float:           # Infinite where they are better than any number of right ones
     "Number of public rows of the right kind that make the release as stable"
-    n_B, d, mu_min, C = check_all(n_B=n_B, d=d, mu_min=mu_min, C=C)
-    unit = C*(math.sqrt(d) + math.sqrt(-math.log(check_fraction('eta', eta))))
-    excess = (1 + unit/math.sqrt(n_B))/math.sqrt(mu_min) - 1
-    if not excess > 0:
-        return math.inf
-    return (unit/excess)**2
+    low, _ = spectral_bounds(n_B, d, eta, C)
+    e = 1/math.sqrt(low) - 1 # falls with the square root of the number of rows
+    excess = (1 + e)/math.sqrt(check_positive('mu_min', mu_min)) - 1
+    return n_B*(e/excess)**2 if excess > 0 else math.inf
 
 # %% ../nbs/32_mismatch.ipynb #038986ac
 def _gaussian_public(n, p, draws, centred, rng):

@@ -27,6 +27,7 @@ class Query:
     ensemble = 'isometric'  # noise of a symmetric part
     bounds = {}             # relation -> how far one row moves the sum, in units of `unit`
     steps = 1               # the bound of one row, in integer steps
+    gathers = False         # needs the rows of a person together? See `PersonInfluences`
 
     def floats(self, seen:View)->np.ndarray:
         "What a block adds"

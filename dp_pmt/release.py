@@ -136,7 +136,8 @@ def release_moments(
     "Second and cross moments of clipped rows, in one pass (Proposition 1)"
     if run.noise.integers: ensemble = 'isometric' # the mean of noisy integers with their transpose
     split = check_fraction('split', split)
-    rho_1, rho_2 = split*run.rho, (1 - split)*run.rho
+    run.n # is asked for first, where it is private
+    rho_1, rho_2 = run.budget.split(split, 1 - split)
     second, cross = SecondMoment(at, r_A, ensemble, paper), CrossMoment(at, r_A, r_y)
     asked = [(second, rho_1*(1 - response), 'second moment'), (cross, rho_2*(1 - response), 'cross moment')]
     if response: asked.append((ResidualSquares(at, r_y), response*(rho_1 + rho_2), 'response moment'))

@@ -23,42 +23,53 @@ try:
     from sklearn.exceptions import DataConversionWarning
     from sklearn.utils import check_random_state
     from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
-except ImportError: raise ImportError("this estimator needs scikit-learn 1.6 or newer: pip install 'dp_pmt[sklearn]'") from None
+except ImportError:
+    raise ImportError("this estimator needs scikit-learn 1.6 or newer: pip install"
+                      " 'dp_pmt[sklearn]'") from None
 
 # %% ../nbs/28_sklearn.ipynb #25345cef
 class PrivateLinearRegression(RegressorMixin, BaseEstimator):
-    "Linear regression with differential privacy for each row; noise for publication unless `random_state` is given"
+    "Linear regression, private for each row; for publication unless `random_state` is given"
     def __init__(self,
         epsilon:float=1.,       # ε > 0 that one call of `fit` spends, at `delta`
         delta:float=1e-6,       # 0 < δ < 1
-        public=None,            # Public rows and responses (B, y_B), as this step sees them; None: without public rows
+        public=None,            # Public rows and responses (B, y_B), as they arrive here; or None
         *, fit_intercept:bool=True, # Fit an intercept?
         budget=None,            # A `Budget` or `Account` to charge; clones share it
         random_state=None,      # A seed makes the noise predictable: for experiments only
+        per_unit:int=None,      # Rows with which a person counts in full, if `fit` is given ids; None: 1
+        neighbours:str='replace', # One row or person is replaced, or added or removed: `'add/remove'`
     ):
         self.epsilon, self.delta, self.public = epsilon, delta, public
         self.fit_intercept, self.budget, self.random_state = fit_intercept, budget, random_state
+        self.per_unit, self.neighbours = per_unit, neighbours
 
     def fit(self,
         X, # Private rows (n, d): numbers; a cell that is none makes its row count as zeros
         y, # Private responses (n,)
+        unit=None, # Ids of persons (n,), if persons are to be protected, not rows
     )->'PrivateLinearRegression':
         "Spend `epsilon` on the coefficients"
         _warn_of_folds()
         X, y = self._private(X, y)
         safe = self.random_state is None
         rng = None if safe else check_random_state(self.random_state).randint(2**31 - 1)
-        options = dict(rho=eps_to_rho(self.epsilon, self.delta, safe=safe), rng=rng, intercept=self.fit_intercept,
-                       safe=safe, nonfinite='zero', budget=self.budget)
+        options = dict(rho=eps_to_rho(self.epsilon, self.delta, safe=safe), rng=rng,
+                       intercept=self.fit_intercept,
+                       safe=safe, nonfinite='zero', budget=self.budget,
+                       unit=unit, per_unit=self.per_unit, neighbours=self.neighbours)
         if self.public is None: self.fit_ = dp_ssp(X, y, **options)
         else: self.fit_ = dp_anchored(X, y, *self._public(), **options)
         self.coef_, self.intercept_ = self.fit_.beta, self.fit_.intercept or 0.
         return self
 
     def _private(self, X, y):
-        "Rows and responses as numbers, after checks of their shape only: a message about a cell would tell of it"
-        if y is None: raise ValueError("PrivateLinearRegression requires y to be passed, but the target y is None")
-        X = validate_data(self, _as_numbers(X), ensure_all_finite=False, dtype=float, ensure_min_samples=2)
+        "Rows and responses as numbers, after checks of their shape, not of a cell"
+        if y is None:
+            raise ValueError("PrivateLinearRegression requires y to be passed, but the target"
+                             " y is None")
+        X = validate_data(self, _as_numbers(X), ensure_all_finite=False, dtype=float,
+                          ensure_min_samples=2)
         y = _as_numbers(_one_column(y))
         check_consistent_length(X, y)
         return _named(X, self), y
@@ -68,7 +79,8 @@ class PrivateLinearRegression(RegressorMixin, BaseEstimator):
         B, y_B = self.public
         B = np.asarray(B, dtype=float)
         if B.ndim != 2 or B.shape[1] != self.n_features_in_:
-            raise ValueError(f"public must be a pair (B, y_B), and B must have {self.n_features_in_} columns")
+            raise ValueError(f"public must be a pair (B, y_B), and B must have"
+                             f" {self.n_features_in_} columns")
         return _named(B, self), np.asarray(y_B, dtype=float)
 
     def predict(self,
@@ -86,12 +98,13 @@ class PrivateLinearRegression(RegressorMixin, BaseEstimator):
 
     def __sklearn_clone__(self):
         "The same settings; the ledger stays the same ledger"
-        own = {k: v if k in ('budget', 'public') else copy.deepcopy(v) for k, v in self.get_params(deep=False).items()}
+        own = {k: v if k in ('budget', 'public') else copy.deepcopy(v) for k,
+               v in self.get_params(deep=False).items()}
         return type(self)(**own)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True # counted as zeros: an error would tell that a row has a gap
+        tags.input_tags.allow_nan = True # counted as zeros: an error would tell of a row
         tags.regressor_tags.poor_score = True # on the thirty rows of scikit-learn's checks
         return tags
 
@@ -99,7 +112,8 @@ class PrivateLinearRegression(RegressorMixin, BaseEstimator):
 def _as_numbers(X):
     "Rows or responses as numbers, cell by cell; what is none becomes NaN"
     if hasattr(X, 'tocsr') or hasattr(X, 'tocoo'): return X # sparse: refused by its type
-    if isinstance(X, np.ndarray) and X.dtype.kind == 'c': raise ValueError("Complex data not supported")
+    if isinstance(X, np.ndarray) and X.dtype.kind == 'c':
+        raise ValueError("Complex data not supported")
     if not hasattr(X, 'iloc'): return _cells(X)
     types = X.dtypes if hasattr(X, 'columns') else [X.dtype]
     if all(t.kind in 'biuf' for t in types): return X
@@ -117,7 +131,8 @@ def _one_column(y):
     if y.ndim == 1: return y
     if y.ndim != 2 or y.shape[1] != 1:
         raise ValueError(f"y should be a 1d array, got an array of shape {y.shape} instead")
-    warnings.warn("A column-vector y was passed when a 1d array was expected", DataConversionWarning, stacklevel=4)
+    warnings.warn("A column-vector y was passed when a 1d array was expected",
+                  DataConversionWarning, stacklevel=4)
     return y.iloc[:, 0] if hasattr(y, 'iloc') else y[:, 0]
 
 def _named(X, estimator):

@@ -167,11 +167,28 @@ def counts_as_zeros(estimator):
     np.testing.assert_allclose(fit.beta, same.beta, atol=0 if fit.noise == 'gaussian' else .3)
 
 
+@promise('unit=')
+def protects_persons(estimator):
+    fit = estimator(Setting(), unit=np.repeat(np.arange(1000), 4))
+    assert (fit.who.unit, fit.who.units, fit.who.per_unit) == ('person', 1000, 1)
+    assert abs(fit.n - 1000) < 60 and np.abs(fit.beta - BETA).max() < .6
+    assert 'Each person is protected' in fit.statement() and 'of 1,000 persons' in fit.statement()
+    back = Fit.from_json(fit.to_json())
+    assert back.who == fit.who and 'one person replaced' in repr(back)
+
+
+@promise('neighbours=')
+def adds_or_removes(estimator):
+    fit = estimator(Setting(), neighbours='add/remove')
+    assert fit.who.pair == 'one row added or removed' and fit.budget.spent <= RHO*(1 + 1e-9)
+    assert 'number of rows' in dict(fit.budget.ledger) and abs(fit.n - 4000) < 60
+    assert 'about' in fit.statement() and Fit.from_json(fit.to_json()).who == fit.who
+
+
 # -------------------- cells that can't be, and what their error must say
 
 REFUSED = {
     ('dope_gd', 'intervals'): 'no standard errors',
-    ('dp_ssp', 'intervals'): 'give residual_sd',
     ('dp_olse', 'intercept'): 'has no intercept',
     ('dp_olse', 'safe noise'): 'not private whatever its noise',
     ('dp_olse', 'intervals'): 'not private',
@@ -182,6 +199,12 @@ REFUSED = {
     ('ols', 'file'): 'is not private',
     ('ols', 'budget='): 'not private',
     ('public_ols', 'safe noise'): 'nothing to protect',
+    ('dp_olse', 'unit='): 'not private whatever its noise',
+    ('dp_olse', 'neighbours='): 'not private whatever its noise',
+    ('ols', 'unit='): 'adds no noise',
+    ('ols', 'neighbours='): 'adds no noise',
+    ('public_ols', 'unit='): 'nothing to protect',
+    ('public_ols', 'neighbours='): 'nothing to protect',
     ('public_ols', 'intervals'): 'any regression package',
     ('public_ols', 'stream'): 'give the public responses',
     ('public_ols', 'budget='): 'nothing to protect or to spend',
@@ -332,6 +355,8 @@ OTHERS = { # module or function: why it may draw
     'planner': "simulated noise; no rows at all",
     'theory': "simulated noise; no rows at all",
     'algorithms.gaussian_moments': "moments of simulated rows",
+    'mismatch': "simulated rows and noise",
+    'front._World.rows': "a rehearsal on rows drawn from public knowledge",
     'rivals': "other people's estimators, for comparison only",
 }
 
