@@ -1201,8 +1201,8 @@ d = { 'settings': { 'branch': 'main',
                               'dp_pmt.units._Looked.__call__': ('units.html#_looked.__call__', 'dp_pmt/units.py'),
                               'dp_pmt.units._count': ('units.html#_count', 'dp_pmt/units.py'),
                               'dp_pmt.units._count_frame': ('units.html#_count_frame', 'dp_pmt/units.py'),
+                              'dp_pmt.units._id_keys': ('units.html#_id_keys', 'dp_pmt/units.py'),
                               'dp_pmt.units._ids_dropped': ('units.html#_ids_dropped', 'dp_pmt/units.py'),
                               'dp_pmt.units._text': ('units.html#_text', 'dp_pmt/units.py'),
                               'dp_pmt.units._without_ids': ('units.html#_without_ids', 'dp_pmt/units.py'),
-                              'dp_pmt.units.as_units': ('units.html#as_units', 'dp_pmt/units.py'),
-                              'dp_pmt.units.id_keys': ('units.html#id_keys', 'dp_pmt/units.py')}}}
+                              'dp_pmt.units.as_units': ('units.html#as_units', 'dp_pmt/units.py')}}}

@@ -21,7 +21,7 @@ from operator import add
 import numpy as np
 import pandas as pd
 
-from .checks import check_choice, shown
+from .checks import check_choice, label, shown
 from .files import open_rows
 from .rows import BLOCK, Rows, as_rows, check_known
 
@@ -546,11 +546,11 @@ def _given(levels):
     out = {}
     for column, values in levels.items():
         if isinstance(values, str) or not np.iterable(values):
-            raise ValueError(f"levels of {column!r} must be a list")
+            raise ValueError(f"levels of {label(column, 'a column')} must be a list")
         values = list(values)
         texts = [_level(v) for v in values]
         if not texts or None in texts or '\0' in texts or len(set(texts)) < len(texts):
-            raise ValueError(f"levels of {column!r} must be texts or numbers, at least one,"
+            raise ValueError(f"levels of {label(column, 'a column')} must be texts or numbers, at least one,"
                              f" each once")
         out[column] = texts, all(isinstance(v, Real) and not isinstance(v, (bool, np.bool_))
                                  for v in values)

@@ -146,6 +146,7 @@ def plan(
     **how,                 # `y`, `X`, `levels`, `other`, `missing`, `intercept`, as for `fit`
 )->pd.DataFrame:           # Standard errors to expect, and widths of 95 % intervals
     "What a fit of `n` private rows would know, from public rows alone; spends nothing"
+    check_integer('seed', seed, 0)
     n, trials = check_integer('n', n, 2), check_integer('trials', trials)
     rho = _rho(epsilon, rho, delta, safe=True)
     table = _as_table(public, sep)

@@ -409,6 +409,8 @@ def _read(source, key=None):
         sens=tuple(c['sens']), parts=c.get('parts'), who=who_from(c), **{k: c.get(k) for k in _PLAIN})
     with np.errstate(all='ignore'):
         for ok, rule in _meaning(rel): agree(ok, rule)
+    new = c['format'] != 'dp_pmt release 2'
+    agree(not new or 'used' in c, "a release says how many rows count, or that it doesn't know")
     check_claim(rel, c)
     return rel
 

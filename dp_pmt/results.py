@@ -353,6 +353,8 @@ def who_from(
     c:dict, # Entries of a file
 )->Protected:
     "Who a file says is protected; earlier files know rows only"
+    said = c.get('format') == 'dp_pmt release 2' or {'unit', 'per_unit', 'units'} <= set(c)
+    agree(said, "a file says who is protected")
     relation = 'replace' if c['neighbours'].endswith('replaced') else 'add/remove'
     unit, per_unit, units = c.get('unit', 'row'), c.get('per_unit'), c.get('units')
     agree((unit == 'person') == (per_unit is not None), "per_unit goes with persons")

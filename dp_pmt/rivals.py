@@ -14,6 +14,7 @@ from scipy.optimize import brentq, minimize_scalar
 from scipy.stats import wishart
 
 from .algorithms import dope_gd, dp_ssp, private_radius
+from .checks import check_rng
 from .checks import check_integer, check_positive
 from .crossing import Run
 from .preconditioning import Coordinates, second_moment
@@ -119,7 +120,7 @@ def private_whitening(
     rng=None,   # `None`, a seed or a `numpy.random.Generator`
 )->Fit:
     "A noisy second moment whitens, then `dp_ssp`: `rho`-zCDP, replace"
-    rng = np.random.default_rng(rng)
+    rng = check_rng(rng)
     run = Run(A, y, .3*rho, rng, passes=2)
     at = Coordinates()
     (counts, sd), = run.ask((FineSizes(at, 'rows'), .05*rho, 'radius of rows'))
@@ -205,7 +206,7 @@ def tukey_em(
     *, models:int=None, # Number of parts; None: 1000, or as many as leave 2d rows each
 )->Fit:
     "TukeyEM: (ε, δ)-DP when one row is changed. Raises `ValueError` where its test fails"
-    rng = np.random.default_rng(rng)
+    rng = check_rng(rng)
     n, d = np.shape(A)
     m = models or min(1000, n//(2*d))
     P = np.sort(_fits(np.asarray(A), np.asarray(y), m, rng).T, axis=1)
@@ -255,7 +256,7 @@ def hessian_mixing(
     steps:int=3,   # Newton steps
 )->Fit:
     "Iterative Hessian Mixing: (ε, δ)-DP when one row is added or removed"
-    rng = np.random.default_rng(rng)
+    rng = check_rng(rng)
     X = np.asarray(A)/r_A
     X = X/np.maximum(1, np.linalg.norm(X, axis=1))[:, None]
     n, d = X.shape
@@ -305,7 +306,7 @@ def bin_agg(
     r_y:float,     # Bound on responses: told
 )->Fit:
     "BinAgg: a private tree of bins, noisy sums, bias-corrected regression: `rho`-zCDP, add or remove"
-    rng = np.random.default_rng(rng)
+    rng = check_rng(rng)
     X, y = np.clip(A, low, high), np.clip(y, -r_y, r_y)
     tree, part = rho/28, 9*rho/28 # the published ratio of budgets, 1:3:3:3 in μ
     leaves = _bins(X, np.array(low, float), np.array(high, float), math.sqrt(2*tree), rng)

@@ -80,6 +80,7 @@ ALSO = { # what a single function or method needs
     'files.open_rows': dict(A=pa.Table.from_pandas(FRAME), y='y'), 'algorithms.ols': dict(y=y), 'rows.check_names': dict(got=['a']),
     'clusters.watched': dict(y=y), 'preconditioning.public_rows': dict(y_B=y_B), 'preconditioning.PublicMoment': dict(y_B=y_B),
     'audit.eps_bound': dict(m=50), 'audit.mu_bound': dict(m=50), 'results.guarantee': dict(noise='gaussian'),
+    'front.plan': dict(formula='y ~ a + b + c', public=FRAME[:20].copy(), n=2000, epsilon=1.),
     'front.fit': dict(formula='y ~ a + b + c', private=FRAME, public=FRAME[:20].copy(), epsilon=1., seed=0, safe=False), 'account.Account': dict(path='account.json', rho=1.),
     'planner.predict_error': dict(draws=5), 'planner.rho_for': dict(draws=5), 'planner.n_for': dict(draws=5)}
 

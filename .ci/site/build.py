@@ -161,7 +161,7 @@ def page(path):
     return nb, seen, module
 
 
-LAYERS = {0: 'Privacy and noise', 1: 'Rows and preconditioning', 2: 'Algorithms', 3: 'Theory', 4: 'Data and experiments', 5: 'Audit and speed'}
+LAYERS = {0: 'Privacy and noise', 1: 'Rows and preconditioning', 2: 'Algorithms', 3: 'Theory', 4: 'Data and experiments', 5: 'Audit and speed', 6: 'The package'}
 
 
 def group(path):
