@@ -102,6 +102,7 @@ def purged(css, words):
         elif head.startswith(('@media', '@supports', '@layer')):
             inner = purged(body, words)
             if inner: out.append(f'{head}{{{inner}}}')
+        elif head == '@font-face' and 'webfonts' in body: continue # of the icons
         elif head.startswith('@'): out.append(f'{head}{{{body}}}')
         else:
             kept = [s for s in split_selectors(head) if alive(s, words)]
@@ -121,7 +122,8 @@ def split_selectors(head):
 
 
 def alive(selector, words):
-    "Can anything match? Classes inside :not(...) and :is(...) don't count"
+    "Can anything match? Classes inside :not(...) and :is(...) don't count, icons are ours"
+    if re.search(r'\.fa[a-z]?\b', selector): return False
     plain = re.sub(r'\\.', '', selector)
     while '(' in plain:
         shorter = re.sub(r'\([^()]*\)', '', plain)
@@ -138,9 +140,10 @@ FIELDS = re.compile(r'(<dl class="field-list[^"]*">.*?</dl>)', re.S)
 
 
 def lean(text):
-    "A page without the icon script, its lists of parameters folded"
+    "A page without the icon script, without the search index where nothing is searched, its lists of parameters folded"
     text = PRELOADS.sub('', SCRIPTS.sub('', text))
-    text = re.sub(r'<link rel="preload" as="script"[^>]*fontawesome[^>]*/?>', '', text)
+    if 'id="search-results"' not in text: text = re.sub(r'<script[^>]*\bsrc="[^"]*(?:searchtools|language_data|english-stemmer|searchindex)\.js[^"]*"[^>]*>\s*</script>\s*', '', text)
+    if 'id="search-results"' in text: text = text.replace('</head>', '<script src="_static/names.js"></script></head>', 1)
     text = re.sub(r'(<dl class="field-list[^"]*">(?:(?!</?dl\b).)*</dl>)',
                   r'<details class="params"><summary>parameters</summary>\1</details>', text, flags=re.S)
     return text
@@ -159,8 +162,9 @@ def finish(folder, temml):
     for path, text in pages.items(): path.write_text(lean(with_mathml(text, made)), encoding='utf-8')
     static = folder/'_static'
     for path in [*static.rglob('*.map'), *static.glob('scripts/fontawesome*'), *static.glob('vendor/fontawesome/**/*.woff2')]:
-        path.unlink()
-    math_font(temml/'math.woff2', static/'math.woff', made)
+        path.unlink(missing_ok=True)
+    math_font(temml/'stix-two-math-latin-400-normal.woff', static/'math.woff', made)
     words = used_words(folder)
     for path in static.rglob('*.css'):
+        if path.name == 'site.css': continue
         path.write_text(purged(path.read_text(encoding='utf-8'), words), encoding='utf-8')
