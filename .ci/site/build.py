@@ -220,19 +220,37 @@ def code_cells(c, module, heading, open_page):
 def raw(html): return nbformat.v4.new_markdown_cell('```{raw} html\n' + html + '\n```')
 
 
+LATE = 12 # a page whose first picture comes after so many cells opens with it
+
+
+def opening(cells, pictures):
+    "The picture that a page opens with, where its first comes late: a figure or a demo, and the section that it is from"
+    if not pictures or pictures[0][0] <= LATE: return []
+    _, heading, cell = pictures[0]
+    said = f'From *{heading}*, below.' if heading else 'From below.'
+    if cell.cell_type == 'markdown': return [cell, nbformat.v4.new_markdown_cell(said)]
+    twin = nbformat.from_dict({**cell, 'metadata': {**cell.metadata, 'tags': ['remove-input']}})
+    twin.outputs = [o for o in cell.outputs if 'image/png' in o.get('data', {})][:1]
+    return [twin, nbformat.v4.new_markdown_cell(said)]
+
+
 def page(path):
     "One notebook as a page, and what it states: (notebook, statements, module)"
     nb, doc, seen, heading, cells = nbformat.read(path, 4), str(path.relative_to(nbs).with_suffix('')), [], '', []
-    found, own = demos(path, nb), ids(path)
+    found, own, pictures = demos(path, nb), ids(path), []
     open_page = doc == 'index' or group(path) in made.OPEN
     module = next((f"{cfg['lib_name']}.{flags(c)['default_exp']}" for c in nb.cells if 'default_exp' in flags(c)), None)
     for i, c in enumerate(nb.cells):
         if c.cell_type == 'code':
-            cells += code_cells(c, module, heading, open_page) + [raw(framed(html, doc)) for html in found.get(str(i), [])]
+            new = code_cells(c, module, heading, open_page) + [raw(framed(html, doc)) for html in found.get(str(i), [])]
+            drawn = [x for x in new if x.cell_type == 'markdown' and '<div class="demo">' in x.source or x.cell_type == 'code' and shows(x) == 'figure']
+            pictures += [(len(cells), heading, x) for x in drawn]
+            cells += new
             continue
         heading = ([heading] + re.findall(r'^#+ (.+)$', c.source, re.M))[-1].replace('`', '').replace('$', '')
         c.source = mark_statements(local_links(c.source, doc), doc, seen, own)
         cells.append(c)
+    cells[1:1] = opening(cells, pictures)
     nb.cells, nb.metadata = cells, nbformat.from_dict({'language_info': {'name': 'python', 'pygments_lexer': 'ipython3'}, 'kernelspec': {'name': 'python3', 'language': 'python', 'display_name': 'Python 3'}})
     return nb, seen, module
 

@@ -44,7 +44,7 @@ html_theme_options = dict(
 )
 
 
-PARAMETERS = {'eps', 'rho', 'delta', 'fit', 'B', 'y', 'd', 'n'} # short names that mean a parameter, not an entry
+PARAMETERS = {'eps', 'rho', 'delta', 'B', 'y', 'd', 'n'} # short names that mean a parameter, not an entry
 
 
 def link_names(app, doctree, docname):
@@ -59,7 +59,7 @@ def link_names(app, doctree, docname):
         entry = literal.parent
         while entry is not None and not isinstance(entry, addnodes.desc): entry = entry.parent
         own = set() if entry is None else set(re.findall(r'\w+', entry.astext().split(')')[0])) # its own parameters
-        if name in own or (name in PARAMETERS and text == name and name not in here and name != 'fit'): continue
+        if name in own or name in PARAMETERS and name not in here: continue
         obj = here.get(name) or known.get(name)
         above = [literal.parent, literal.parent.parent]
         if obj and not any(isinstance(n, (nodes.reference, nodes.title)) for n in above):

@@ -4,9 +4,7 @@ The pages then need no script but the theme's own, and no page asks for more tha
 import json
 import re
 import subprocess
-from base64 import b64encode
 from html import unescape
-from io import BytesIO
 from pathlib import Path
 
 here = Path(__file__).resolve().parent
@@ -45,10 +43,8 @@ def math_font(source, target, made):
     "The glyphs that the formulas use, out of the whole font"
     from fontTools import subset
     from fontTools.ttLib import TTFont
-    text = set(unescape(re.sub('<[^>]+>', '', ''.join(made.values()))))
-    text |= {chr(c) for c in (*range(32, 127), *range(0x1d400, 0x1d7ff), 0x2032, 0x302, 0x303, 0x304, 0x2c6, 0x2dc, 0xaf)
-             if chr(c) in text or c < 127 or c < 0x1d400}
-    text |= {chr(0x1d44e + i) for i in range(26)} | {chr(0x1d434 + i) for i in range(26)} | {'ℎ'}
+    text = set(unescape(re.sub('<[^>]+>', '', ''.join(made.values())))) | {chr(c) for c in range(32, 127)}
+    text |= {chr(0x1d434 + i) for i in range(52)} | set('ℎ′ˆ˜¯') # letters that a browser turns italic by itself, accents
     options = subset.Options(flavor='woff', layout_features=['*'], drop_tables=['DSIG'], notdef_outline=True)
     font = TTFont(source)
     cut = subset.Subsetter(options)
@@ -59,11 +55,6 @@ def math_font(source, target, made):
 
 
 # Icons and styles
-
-def icon_classes(pages):
-    "The icons that the pages show"
-    return sorted({c for text in pages.values() for c in re.findall(r'\bfa-[a-z0-9-]+', text)})
-
 
 def used_words(folder):
     "Every word that could be a class or an id: of the pages and of the scripts"
@@ -136,7 +127,6 @@ def alive(selector, words):
 
 SCRIPTS = re.compile(r'<script[^>]*\bsrc="[^"]*(?:fontawesome|mathjax|require|embed|webpack)[^"]*"[^>]*>\s*</script>\s*')
 PRELOADS = re.compile(r'<link[^>]*(?:fontawesome|webfonts)[^>]*/?>\s*')
-FIELDS = re.compile(r'(<dl class="field-list[^"]*">.*?</dl>)', re.S)
 
 
 def lean(text):
@@ -147,11 +137,6 @@ def lean(text):
     text = re.sub(r'(<dl class="field-list[^"]*">(?:(?!</?dl\b).)*</dl>)',
                   r'<details class="params"><summary>parameters</summary>\1</details>', text, flags=re.S)
     return text
-
-
-def plain_search(index):
-    "Search snippets come from the pages' text: nothing to do but for titles with LaTeX"
-    return index
 
 
 def finish(folder, temml):

@@ -1,5 +1,4 @@
 "Pages that no notebook makes: the landing page's first screen, the map of the paper, the guide, the reference"
-import ast
 import inspect
 import json
 import re
@@ -16,11 +15,11 @@ from nb import nbs
 # The left bar, by what a reader needs; notebooks that no list names are the last group
 GROUPS = {
     'Start': ['first_private_regression', 'choose', 'sharp_edges'],
-    'How to': ['31a_costs', '27_front', '14_formulas', '61_cli', '28_sklearn', '02a_account', '26_persons', '26a_persons',
+    'How to': ['31a_costs', '27_front', '14_formulas', '61_cli', '28_sklearn', '02a_account', '26_persons',
                '23_release', '12_clusters', '11_files', '50_audit'],
     'The paper': ['paper', '01_privacy', '13_preconditioning', '24_algorithms', '30_theory', '40_datasets', '41_experiments',
                   '42_synthetic', '43_real_data', '44_dope'],
-    'Beyond the paper': ['25_anchored', '22a_inference', '31_planner', '32_mismatch', '44a_rivals', '45_comparison', '51_benchmark'],
+    'Beyond the paper': ['25_anchored', '22a_inference', '26a_intervals', '31_planner', '32_mismatch', '44a_rivals', '45_comparison', '51_benchmark'],
     'Gallery': ['46_gallery'],
     'Reference': ['reference/api'],
 }
