@@ -80,6 +80,7 @@ class Anchor(Coordinates):
     lasting = True            # does the second moment stay when the start moves?
     bounded = False           # are scores bounded, so that rows far out are no errors?
     worse = .05               # the steps may end so much worse than another fit
+    unit_variance = False     # is the variance of the residuals known to be 1?
 
     def most(self,
         L, # Directions (k, k), one a column
@@ -602,13 +603,16 @@ def _walk(run, at, rho, budgets, extra, robust):
         last = j == len(budgets) - 1
         if j: at = rewhitened(at, run.n)
         if j and last: at = _tilted(at)
-        also = [(ResidualSizes(at), extra/(1 + robust), 'residual sizes')] if extra and last else []
+        also = [(ResidualSizes(at), extra/(1 + robust), 'residual sizes')]
+        if not (extra and last) or at.unit_variance: also = []
         R_next = radii[min(j + 1, len(radii) - 1)]
         at, scores, record, answers = newton_step(run, at, scores, b, f'step {j + 1}', R_next, also)
         records.append(record)
         path.append(at.start)
     M = _known_moment(at)
-    also = [_influences(run, at, M, answers[0], extra/2)] if extra and robust else []
+    if extra and at.unit_variance: answers = [None]
+    rho_i = extra if at.unit_variance else extra/2
+    also = [_influences(run, at, M, answers[0], rho_i)] if extra and robust else []
     at, chosen, influences = best_of(
         run, at, [first, 0*first], _FAR_OUT*scores.median(), _SHARES['compare']*rho, also)
     return AttrDict(at=at, M=M, public=public, prior=prior, path=path, records=records, sizes=sizes,
