@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from fastcore.meta import delegates
 
-from .anchored import Anchor, fit_from, public_anchor, public_whitener
+from .anchored import Anchor, dp_anchored, fit_from, public_anchor, public_whitener
 from .checks import check_choice
 from .checks import warn as warn_user
 from .crossing import OWN, Run
@@ -204,13 +204,14 @@ def dp_glm(
 )->Fit:
     "Private Newton steps towards maximum likelihood, `rho`-zCDP; with `nonfinite='zero'` whatever the rows"
     check_choice('family', family, 'gaussian', 'binomial', 'poisson')
+    if family == 'gaussian': return dp_anchored(A, y, B, y_B, rho, rng, cov=cov, warn=warn,
+                                                inference_share=inference_share, **kwargs)
     run = Run(A, y, rho, rng, (B, y_B), passes=2, warn_intercept=False, **kwargs)
     loss = _loss_for(family, run.public.y)
     at = glm_anchor(run.public.B, run.public.y, loss, run.intercept)
     at = replace(at, clip=_deviance_clip(at, run.n, run.rho))
     made = fit_from(run, at, cov, inference_share, warn=False)
-    made.family = family
-    if family != 'gaussian': made.r2 = None # a share of variance is for lines
+    made.family, made.r2 = family, None # a share of variance is for lines
     made.advice = [_reworded(text) for text in made.advice]
     for text in (made.advice if warn else []): warn_user(text, AdviceWarning)
     return made
