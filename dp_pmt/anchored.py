@@ -299,7 +299,7 @@ def clip_radius(
     top = mode = int(np.argmax(counts))
     if counts[mode] < 2*noise: return None
     while top + 1 < len(counts) and counts[top + 1] > 2*noise: top += 1
-    if far: top = max(top, *np.flatnonzero(counts > 4.5*noise)[-1:])
+    if far: top = max([top, *np.flatnonzero(counts > 4.5*noise)[-1:]])
     octaves = OCTAVES[:top + 1, None]
     x = 2.**(octaves - 1 + np.arange(.125, 1, .25)).ravel() # four points an octave
     w = np.repeat(np.maximum(counts[:top + 1], 0)/4, 4)
