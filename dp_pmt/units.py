@@ -192,9 +192,15 @@ def as_units(
     if isinstance(unit, str) and in_pandas: A, unit = _without_ids(A, unit)
     rows = as_rows(A, y, n, strict=strict if not isinstance(unit, str) else None)
     if isinstance(unit, str): rows, unit = _ids_dropped(rows, unit)
-    elif np.ndim(unit) != 1: raise ValueError("unit must be the name of a column, or one id a row")
+    else: unit = _as_ids(unit)
     rows.check_types(strict)
     return UnitRows(rows, unit)
+
+def _as_ids(unit):
+    "Ids, one a row, whatever they are"
+    if isinstance(unit, (list, tuple)): return pd.Series(list(unit), dtype=object)
+    if np.ndim(unit) == 1: return unit
+    raise ValueError("unit must be the name of a column, or one id a row")
 
 def _without_ids(A, unit):
     "A frame without its column of ids, and the ids"
