@@ -21,6 +21,7 @@ from .checks import warn as warn_user
 from .crossing import OWN, Run
 from .inference import ResidualSizes, errors, inference_share, influence_query
 from .preconditioning import INTERCEPT, Coordinates
+from .privacy import gaussian_eps
 from .queries import COUNT, OCTAVES, JointMoments, Query, RowSizes, ScoreSizes, SecondMoment
 from .results import AdviceWarning, Fit
 
@@ -633,7 +634,7 @@ def _unmoved(run, at, warn):
     advice = [_too_little(run, at)]
     if warn: warn_user(advice[0], AdviceWarning)
     return run.fit(at.uncentre(at.start), 'anchored', path=_all(at, [at.start]), advice=advice,
-                   extras=dict(anchor=at), cov="rho is too small for a step: this is the public fit")
+                   extras=dict(anchor=at), cov="the budget is too small for a step: this is the public fit")
 
 # %% ../nbs/25_anchored.ipynb #anch0031
 @delegates(Run, but=OWN)
@@ -669,14 +670,14 @@ def _advice(run, found):
          " them elsewhere"),
         (found.chosen is not None,
          f"the private steps did worse than {_other(run, found.chosen)}, which is returned."
-         " Transform skewed columns and responses (log, ranks), or spend more rho"),
+         " Transform skewed columns and responses (log, ranks), or spend more"),
         (heavy > .2,
          f"a few outsized rows hold about {heavy:.0%} of the rows' squared size and were weighted"
          " down: least squares would follow them, this fit follows the bulk. Transform skewed"
-         " columns (log, ranks), or spend more rho"),
+         " columns (log, ranks), or spend more"),
         (last.clipped > .2,
          f"about {last.clipped:.0%} of the residuals were clipped in the last step: the fit leans"
-         " towards the median. Transform the response, or spend more rho")]
+         " towards the median. Transform the response, or spend more")]
     true = [text for so, text in says if so]
     return _empty_rows(run.n, found.sizes.rows) + true + _unlearnt(run, found)
 
@@ -717,7 +718,7 @@ def _unlearnt(run, found):
     if same.any():
         some = _some(names, np.flatnonzero(same))
         out.append(f"the private rows tell little about {some}: what was believed beforehand stands."
-                   " Drop nearly collinear columns, join rare levels, or spend more rho")
+                   " Drop nearly collinear columns, join rare levels, or spend more")
     return out
 
 def _some(names, which, most=8):
@@ -736,6 +737,7 @@ def _empty_rows(n, sizes):
 def _too_little(run, at):
     "A sentence for a budget that is too small for a step"
     spent = f"{run.budget.spent:g}" if run.budget.spent else 'nothing'
-    return (f"rho = {run.budget.rho:g} can't see {at.k} directions in {run.n} rows: this is the public"
-            f" ridge fit, {spent} was spent. About rho = {least_rho(run.n, at.k):.2g} would be the"
-            " least to help")
+    rho = least_rho(run.n, at.k)
+    return (f"this budget can't see {at.k} directions in {run.n} rows: this is the public ridge fit,"
+            f" {spent} was spent. About rho = {rho:.2g} (epsilon = {gaussian_eps(rho, 1e-6):.2g} at"
+            " delta = 1e-06) would be the least to help")
