@@ -250,6 +250,8 @@ def page(path):
     module = next((f"{cfg['lib_name']}.{flags(c)['default_exp']}" for c in nb.cells if 'default_exp' in flags(c)), None)
     for i, c in enumerate(nb.cells):
         if c.cell_type == 'code':
+            for o in c.outputs:
+                if 'text/markdown' in o.get('data', {}): o['data']['text/markdown'] = local_links(''.join(o['data']['text/markdown']), doc)
             new = code_cells(c, module, heading, open_page) + [raw(framed(html, doc)) for html in found.get(str(i), [])]
             if found.get(str(i)): drop_first_frame(c, cells, pictures)
             drawn = [x for x in new if x.cell_type == 'markdown' and '<div class="demo">' in x.source or x.cell_type == 'code' and shows(x) == 'figure']
