@@ -552,7 +552,8 @@ def _walk(run, at, rho, budgets, extra, robust):
     at, chosen, influences = best_of(
         run, at, [first, 0*first], 4*scores.median(), _SHARES['compare']*rho, also)
     return AttrDict(at=at, M=M, prior=prior, path=path, records=records, sizes=sizes,
-                    chosen=chosen, answers=answers + influences)
+                    chosen=chosen, answers=answers + influences,
+                    T=also[0][0].T if also else math.inf)
 
 def _known_moment(at):
     "The second moment, positive definite"
@@ -593,7 +594,7 @@ def _all(at, path):
 def _errors(run, found):
     "Covariance and what belongs to it; infinite for columns that were left out"
     if not found.answers: return dict(cov="no share of rho was kept for standard errors")
-    out = errors(found.at, found.M, found.at.P, run.n, *found.answers, persons=run.persons)
+    out = errors(found.at, found.M, found.at.P, run.n, *found.answers, persons=run.persons, T=found.T)
     for name in ('cov', 'cov_privacy'):
         out[name][found.at.unknown(), found.at.unknown()] = math.inf
     return out

@@ -9,8 +9,10 @@ __all__ = ['ResidualSizes', 'mean_square', 'clip_curve', 'Influences', 'variance
 # %% ../nbs/22a_inference.ipynb #885e1156
 import math
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
+from scipy.special import ndtr, ndtri, stdtr
 
 from .preconditioning import Coordinates
 from .queries import COUNT, Histogram, Query
@@ -27,26 +29,72 @@ class ResidualSizes(Histogram):
         return np.bincount(np.searchsorted(_EDGES, r, side='right'), minlength=len(_SQUARES))
 
 # %% ../nbs/22a_inference.ipynb #749f9b97
-_CHEAP = .02 # noise of a bin, over the mean square, that doesn't matter
+_FREEDOM = 1e9, 30, 12, 7, 5, 4, 3.2, 2.6 # degrees of freedom of the laws
+_FINE_STEPS = 16                          # scales that are tried in an octave
 
-def _bins(counts, sd):
-    "How many bins to add up, from the first on"
-    top = int(np.argmax(counts))
-    while top + 1 < len(counts) and counts[top + 1] > 2*sd: top += 1
-    about = counts[:top + 1] @ _SQUARES[:top + 1]
-    cheap = np.flatnonzero(sd*_SQUARES < _CHEAP*about)
-    return max(top, *cheap[-1:], 0) + 1
+@cache
+def _distributions():
+    "P(|z| < 2^(k/16)) for each law, k from -1000 to 1000"
+    x = 2.**(np.arange(-1000, 1001)/_FINE_STEPS)
+    student = 2*stdtr(np.array(_FREEDOM)[:, None], x) - 1
+    sizes = ndtri(np.linspace(.5, 1, 400, endpoint=False) + 1/1600) # of a normal variable
+    product = [np.mean(2*ndtr(x[:, None]/(c + sizes)) - 1, axis=1) for c in (0, .3)]
+    return np.vstack([student, *product])
+
+def _laws(
+    middle:int, # The bin of the median
+)->np.ndarray:  # (laws and scales, bins)
+    "Probabilities of the bins, for each law at scales around the median"
+    F, out = _distributions(), []
+    for j in range(4*(middle - 60) - 8, 4*(middle - 60) + 17):
+        inner = F[:, 1000 - 240 - j:1000 + 241 - j:4] # scale 2^(j/16), at the edges
+        out.append(np.diff(inner, axis=1, prepend=0., append=1.))
+    return np.concatenate(out)
+
+# %% ../nbs/22a_inference.ipynb #934677d1
+def _fitted(
+    counts,    # Noisy counts
+    sd:float,  # Their noise sd
+)->np.ndarray: # Expected counts
+    "Counts of the law that fits the noisy ones best"
+    solid = np.where(counts > 3*sd, counts, 0)
+    middle = int(np.searchsorted(np.cumsum(solid), solid.sum()/2))
+    P = _laws(middle)
+    weight = 1/(sd**2 + np.maximum(counts, 0))
+    both, own = P @ (weight*counts), (P*P) @ weight
+    best = np.argmax(both**2/own) # of least squares, with the number of rows left free
+    return both[best]/own[best]*P[best]
+
+# %% ../nbs/22a_inference.ipynb #b564b88f
+def _standing(counts, sd):
+    "What stands out of the noise in each bin, alone or as the mean of 3, 5 or 9 neighbours; else 0"
+    found = np.zeros(len(counts))
+    for m in (1, 3, 5, 9):
+        mean = np.convolve(counts, np.ones(m)/m, mode='same')
+        found = np.maximum(found, np.where(mean > 6*sd/math.sqrt(m), mean, 0))
+    return found
+
+def _denoised(
+    counts,   # Noisy counts, of which one is above four times their noise
+    sd:float, # Their noise sd
+)->tuple:     # Counts without most of their noise; how far each follows the noisy one; those of the law
+    "Counts that stand out, and those of the fitted law where noise hides them"
+    law = _fitted(counts, sd)
+    known = np.maximum(law, _standing(counts, sd))
+    trust = known**2/(known**2 + sd**2)
+    return law + trust*(counts - law), trust, law
 
 def mean_square(
     counts,     # Noisy counts, from `ResidualSizes`
     sd:float,   # Their noise sd
     rows:float, # How many rows were counted > 0
-)->tuple:       # Mean of r², and its noise sd; None if no bin stands out of the noise
+)->tuple:       # Mean of r², and its sd: noise, and what was filled in; None if no bin stands out
     "The residuals' mean square from their noisy histogram"
     if counts.max() < 4*sd: return None
-    top = _bins(counts, sd)
-    total = counts[:top] @ _SQUARES[:top]
-    return total/rows, sd*math.sqrt((_SQUARES[:top]**2).sum())/rows
+    smooth, trust, law = _denoised(counts, sd)
+    noise = sd*np.linalg.norm(trust*_SQUARES)
+    filled = ((1 - trust)*law) @ _SQUARES
+    return smooth @ _SQUARES/rows, math.hypot(noise, filled)/rows
 
 # %% ../nbs/22a_inference.ipynb #7ade000d
 _T = np.geomspace(1e-6, 1e6, 481) # where `clip_curve` is computed
@@ -56,11 +104,11 @@ def clip_curve(
     sd:float, # Their noise sd
 )->np.ndarray: # φ at `_T`
     "What clipping at 1/t leaves of a squared residual, on average, in units of the mean square"
-    solid = np.where(counts > 2*sd, counts, 0)
-    solid[_bins(counts, sd):] = 0 # noise stands out of noise too, in one of many far bins
-    if not solid.any(): return np.minimum(1, 1/_T)
-    z2 = _SQUARES/(solid @ _SQUARES/solid.sum())
-    return np.minimum(z2, 1/_T[:, None]) @ (solid/solid.sum())
+    if counts.max() < 4*sd: return np.minimum(1, 1/_T)
+    smooth = np.maximum(_denoised(counts, sd)[0], 0)
+    share = smooth/smooth.sum()
+    z2 = _SQUARES/(share @ _SQUARES)
+    return np.minimum(z2, 1/_T[:, None]) @ share
 
 # %% ../nbs/22a_inference.ipynb #28ae41a3
 @dataclass(eq=False)
@@ -96,30 +144,43 @@ def _moved(p):
     "How far one row moves both sums, in units of the clip"
     return math.sqrt(2*p)*(1 + 1e-9) # the excess covers rounding
 
-# %% ../nbs/22a_inference.ipynb #36571727
+# %% ../nbs/22a_inference.ipynb #9f57bc6a
+def _unclipped(ratio, T):
+    "What ratios above 1 would be without the clip T, and the power that gives it"
+    power = np.where(ratio > 1, 1 + 10/T, 1.)
+    return np.maximum(ratio, 0)**power, power
+
 def variance_ratios(
     sums,     # Noisy sums (2p,), from `Influences`
     sd:float, # Noise sd of an entry
-    least:float=.25, # The smallest ratio that is believed ≥ 0
-)->tuple:     # Ratios (p,), and the typical noise sd that is left in them
+    T:float=math.inf, # Their clip > 0
+    least:float=.25,  # The smallest ratio that is believed ≥ 0
+)->tuple:     # Ratios (p,), and the noise sd that is left in each
     "Sampling variance of each coefficient, over that with equal variances"
     observed, expected = np.reshape(sums, (2, -1))
     seen = expected > 5*sd # else the ratio is noise over noise
     expected = np.where(seen, expected, math.inf)
     ratio = np.where(seen, observed/expected, 1.)
-    noise = sd*np.sqrt(1 + np.clip(ratio, 0, 4)**2)/expected
-    spread = max(0., float(np.mean((ratio - 1)**2 - noise**2)))
-    trust = spread/(spread + noise**2) if spread else np.zeros(len(ratio))
-    return np.maximum(1 + trust*(ratio - 1), least), float(np.sqrt(np.mean((trust*noise)**2)))
+    noise = np.maximum(sd*np.sqrt(1 + np.clip(ratio, 0, 4)**2)/expected, 1e-9)
+    trust = _trusted(ratio - 1, noise)
+    h, power = _unclipped(1 + trust*(ratio - 1), T)
+    return np.maximum(h, least), np.where(seen, power*trust*noise, 1.)
 
-# %% ../nbs/22a_inference.ipynb #9f57bc6a
+def _trusted(excess, noise):
+    "How far each excess is believed: all alike, but for one that stands out upwards by itself"
+    spread = max(0., float(np.mean(excess**2 - noise**2)))
+    alike = spread/(spread + noise**2) if spread else np.zeros(len(noise))
+    alone = 1 - 2*noise**2/np.maximum(excess, noise)**2
+    return np.maximum(alike, alone)
+
+# %% ../nbs/22a_inference.ipynb #572b9dea
 def influence_clip(
     p:int,     # Number of coefficients
     n:int,     # Number of rows
     rho:float, # zCDP of the question > 0
 )->float:
-    "The clip T whose noise is a twentieth of the sums, but at least 6, twice the mean of a normal row's fourth power"
-    return max(6., .05*n*math.sqrt(2*rho)/_moved(p))
+    "The clip T whose noise is a tenth of the sums, but at least 4"
+    return max(4., .1*n*math.sqrt(2*rho)/_moved(p))
 
 # %% ../nbs/22a_inference.ipynb #6dfada13
 _FINE, _FAR = 2**20, 2**40 # steps in a unit of a person's influence; the largest that a row may add
@@ -156,6 +217,21 @@ def coefficient_map(
     if at.intercept: C = np.vstack([C[:-1], C[-1] - at.center @ C[:-1]])
     return C
 
+def _column_moment(at, M):
+    "Second moment of the columns, the ones last, from that in the coordinates"
+    back = np.linalg.pinv(at.V)
+    return back @ M @ back.T
+
+def _at_the_mean(at, M):
+    "Slopes and the level as a map of the coordinates (p, k), and the coefficients as a map of these (p, p)"
+    C = at.unit*at.V.T
+    back = np.eye(len(C))
+    if not at.intercept: return C, back
+    *sums, n = _column_moment(at, M)[-1]
+    mean = np.array(sums)/max(n, 1e-9)
+    back[-1, :-1] = -(at.center + mean)
+    return np.vstack([C[:-1], C[-1] + mean @ C[:-1]]), back
+
 def influence_query(
     at:Coordinates, # Where an estimator stands
     M,              # Second moment of the rows there (k, k)
@@ -165,7 +241,7 @@ def influence_query(
     persons:bool=False, # Are rows correlated within persons?
 )->Influences:
     "The question for unequal variances, and for correlation within persons"
-    G = np.linalg.solve(M, coefficient_map(at).T).T
+    G = np.linalg.solve(M, _at_the_mean(at, M)[0].T).T
     size = np.sqrt(np.einsum('ij,jk,ik->i', G, M, G)/n) # of the influences, before they are scaled
     found = mean_square(*residuals, n)
     scale = math.sqrt(found[0]) if found else 1.
@@ -175,6 +251,15 @@ def influence_query(
     return kind(seen, scale, clip_curve(*residuals), influence_clip(len(V), n, rho))
 
 # %% ../nbs/22a_inference.ipynb #f5aaad34
+def _with_ratios(
+    cov,       # With equal variances (p, p)
+    h,         # Ratios (p,)
+)->np.ndarray: # (p, p), positive semidefinite
+    "The covariance with its variances times `h`"
+    small = np.sqrt(np.minimum(h, 1))
+    return cov*np.outer(small, small) + np.diag(np.maximum(h - 1, 0)*np.diag(cov))
+
+# %% ../nbs/22a_inference.ipynb #dba510e3
 def errors(
     at:Coordinates,       # Where an estimator ended
     M,                    # Second moment of the rows there (k, k)
@@ -183,25 +268,26 @@ def errors(
     residuals,            # Answer to `ResidualSizes`
     influences=None,      # Answer to `Influences`; None: equal variances are taken for granted
     persons:bool=False,   # Was it asked of persons?
+    T:float=math.inf,     # The clip of `Influences` > 0
 )->dict:                  # Fields of `Fit`
     "Covariance of the coefficients with its part from privacy, residual sd, R squared, degrees of freedom"
     rows = _that_count(rows, *residuals)
     s2, sd = mean_square(*residuals, rows) or (1., 1.) # nothing stands out: the public scale
-    least = .02 if persons else .25
-    h, noise = variance_ratios(*influences, least) if influences is not None else (1., 0.)
-    kind = 'clustered' if persons else 'robust'
     C = coefficient_map(at)
+    h, noise = np.ones(len(C)), np.zeros(len(C))
+    if influences is not None: h, noise = variance_ratios(*influences, T, .02 if persons else .25)
+    level, back = _at_the_mean(at, M)
+    sampling = s2*(level @ np.linalg.solve(M, level.T))
+    sampling = back @ _with_ratios(sampling, h) @ back.T
     privacy = C @ P @ C.T
-    ratio = np.sqrt(h*np.ones(len(C)))
-    sampling = s2*(C @ np.linalg.solve(M, C.T))*np.outer(ratio, ratio)
-    df = 1/(1/max(rows - len(C), 1) + (sd/s2)**2/2 + noise**2/2)
-    return dict(cov=privacy + sampling, cov_privacy=privacy, residual_sd=at.unit*math.sqrt(s2), df=df,
+    kind = 'clustered' if persons else 'robust'
+    return dict(cov=privacy + sampling, cov_privacy=privacy, residual_sd=at.unit*math.sqrt(s2),
+                df=_freedom(rows, len(C), sd/s2, noise, np.diag(sampling), np.diag(privacy)),
                 cov_type='nonrobust' if influences is None else kind, r2=_explained(at, M, rows, s2))
 
 def _explained(at, M, rows, s2):
     "Share of the variance that the fit explains, from the second moment of the rows"
-    back = np.linalg.pinv(at.V)
-    X = back @ M @ back.T/rows # second moment of the columns, the ones last
+    X = _column_moment(at, M)/rows
     b = at.start/at.unit
     fitted = float(b @ X @ b)
     if at.intercept: fitted -= float(b @ X[-1])**2/max(X[-1, -1], 1e-9)
@@ -209,14 +295,30 @@ def _explained(at, M, rows, s2):
 
 def _that_count(rows, counts, sd):
     "Number of rows that are not zeros, where the histogram leaves no doubt that some are"
-    total = float(np.sum(counts))
-    doubt = max(.02*rows, 4*sd*math.sqrt(len(counts)))
+    if counts.max() < 4*sd: return rows
+    smooth, trust, law = _denoised(counts, sd)
+    doubt = max(.02*rows, 4*sd*np.linalg.norm(trust) + ((1 - trust)*law).sum())
+    total = float(smooth.sum())
     return max(total, 1.) if rows - total > doubt else rows
+
+# %% ../nbs/22a_inference.ipynb #e8f50b97
+def _freedom(
+    rows:float,     # That count
+    p:int,          # Number of coefficients
+    relative:float, # Noise sd of the residual variance, over it
+    noise,          # Noise sd of the ratios (p,)
+    sampling,       # Sampling part of the variances (p,)
+    privacy,        # Their part from privacy (p,)
+)->float:
+    "Degrees of freedom of a typical standard error"
+    e2 = 2/max(rows - p, 1) + relative**2 + np.minimum(noise, 1)**2
+    share = sampling/np.maximum(sampling + privacy, 1e-300)
+    return float(2/np.median(e2*share**2))
 
 # %% ../nbs/22a_inference.ipynb #1d109bf9
 def inference_share(
     n:int,     # Number of rows
     rho:float, # Total budget > 0
-)->float:      # Between .01 and .06
-    "Share of rho that makes intervals shortest"
-    return min(max(16*math.sqrt(1.2/rho)/n, .01), .06)
+)->float:      # Between .04 and .08
+    "Share of rho that makes intervals shortest, and ratios not too noisy"
+    return min(max(16*math.sqrt(1.2/rho)/n, .04), .08)
