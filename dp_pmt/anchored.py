@@ -19,7 +19,8 @@ from fastcore.meta import delegates
 from .checks import check_choice
 from .checks import warn as warn_user
 from .crossing import OWN, Run
-from .inference import ResidualSizes, errors, inference_share, influence_query
+from .inference import ResidualSizes, clip_bias, clip_excess, errors
+from .inference import inference_share, influence_query
 from .preconditioning import INTERCEPT, Coordinates
 from .queries import COUNT, OCTAVES, JointMoments, Query, RowSizes, ScoreSizes, SecondMoment
 from .results import AdviceWarning, Fit
@@ -578,12 +579,18 @@ def _walk(run, at, rho, budgets, extra, robust):
         run, at, [first, 0*first], _FAR_OUT*scores.median(), _SHARES['compare']*rho, also)
     return AttrDict(at=at, M=M, public=public, prior=prior, path=path, records=records, sizes=sizes,
                     chosen=chosen, answers=answers + influences,
-                    T=also[0][0].T if also else math.inf)
+                    T=also[0][0].T if also else math.inf, bias=_bias(run, at, scores, records[-1]))
 
 def _known_moment(at):
     "The second moment, positive definite"
     lam, Q, _ = _eigen(at)
     return (Q*lam) @ Q.T
+
+def _bias(run, at, scores, last):
+    "What the clip of the last step took off, and the squared lengths of what was counted, and of the noise"
+    sigma = run.sd(JointMoments(at, 1., 1.), (1 - _HIST)*last.rho)
+    noise = at.k*(last.C*sigma)**2
+    return clip_excess(scores.counts, scores.sd, last.C), noise*last.bias**2, noise
 
 def _influences(run, at, M, residuals, rho):
     "The question for standard errors that hold with unequal variances, and with several rows a person"
@@ -620,7 +627,8 @@ def _all(at, path):
 def _errors(run, found):
     "Covariance and what belongs to it; infinite for columns that were left out"
     if not found.answers: return dict(cov="no share of rho was kept for standard errors")
-    out = errors(found.at, found.M, found.at.P, run.n, *found.answers, persons=run.persons, T=found.T)
+    P = found.at.P + clip_bias(found.M, *found.bias[:2])
+    out = errors(found.at, found.M, P, run.n, *found.answers, persons=run.persons, T=found.T)
     for name in ('cov', 'cov_privacy'):
         out[name][found.at.unknown(), found.at.unknown()] = math.inf
     return out
@@ -673,7 +681,11 @@ def _advice(run, found):
          " columns (log, ranks), or spend more rho"),
         (last.clipped > .2,
          f"about {last.clipped:.0%} of the residuals were clipped in the last step: the fit leans"
-         " towards the median. Transform the response, or spend more rho")]
+         " towards the median. Transform the response, or spend more rho"),
+        (found.bias[0]**2 > found.bias[2],
+         "clipping took more off than noise added: standard errors count it as a bias of unknown"
+         " direction, but one coefficient may have most of it. Transform skewed columns and"
+         " responses (log, ranks), or spend more rho")]
     true = [text for so, text in says if so]
     return _empty_rows(run.n, found.sizes.rows) + true + _unlearnt(run, found)
 
