@@ -6,6 +6,7 @@ import os
 import shutil
 import tempfile
 import time
+from functools import cache
 from pathlib import Path
 
 import pandas as pd
@@ -94,6 +95,16 @@ def persons(function, **small):
     return write
 
 
+def coverage(which, **small):
+    "A table of the page on intervals; one run computes both"
+    def write(is_small): return _coverage()(**(small if is_small else {}))[which]
+    return write
+
+
+@cache
+def _coverage(): return from_notebook('26a_intervals', 'measure_coverage')
+
+
 TABLES = { # file: its writer
     'results.csv.gz': paper,
     'comparison_main.csv.gz': comparison_main,
@@ -107,6 +118,8 @@ TABLES = { # file: its writer
     'persons_m0.csv.gz': persons('measure_m0', names=('health',), trials=1),
     'persons_audit.csv.gz': persons('measure_audit', trials=200),
     'persons_coverage.csv.gz': persons('measure_coverage', sims=2),
+    'coverage_coefficients.csv.gz': coverage(0, synthetic=2, real=0, others=0, cells=('2,000 rows',), names=()),
+    'coverage_fits.csv.gz': coverage(1, synthetic=2, real=0, others=0, cells=('2,000 rows',), names=()),
 }
 # data that was given, and what results.csv.gz brings with it
 GIVEN = {'README.md', 'ccpp.csv.gz', 'white_wine.csv.gz', 'reported.csv', 'results.json'}

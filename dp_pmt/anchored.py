@@ -682,10 +682,10 @@ def _advice(run, found):
         (last.clipped > .2,
          f"about {last.clipped:.0%} of the residuals were clipped in the last step: the fit leans"
          " towards the median. Transform the response, or spend more rho"),
-        (found.bias[0]**2 > found.bias[2],
-         "clipping took more off than noise added: standard errors count it as a bias of unknown"
-         " direction, but one coefficient may have most of it. Transform skewed columns and"
-         " responses (log, ranks), or spend more rho")]
+        (found.bias[0]**2 > 4*found.bias[2],
+         "clipping took off more than twice what noise added: standard errors count it as a bias of"
+         " unknown direction, but one coefficient may have most of it. Transform skewed columns"
+         " and responses (log, ranks), or spend more rho")]
     true = [text for so, text in says if so]
     return _empty_rows(run.n, found.sizes.rows) + true + _unlearnt(run, found)
 
