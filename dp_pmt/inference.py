@@ -43,10 +43,11 @@ def _distributions():
 
 def _law(
     edges, # Between the bins, exponents of 2 in sixteenths
-    j:int, # Scale 2^(j/16)
-):         # (laws, bins)
+    j,     # Scales 2^(j/16)
+):         # (laws, scales, bins)
     "Probabilities of the bins for each law"
-    return np.diff(_distributions()[:, 1000 + edges - j], axis=1, prepend=0., append=1.)
+    at = 1000 + edges - np.atleast_1d(j)[:, None]
+    return np.diff(_distributions()[:, at], axis=2, prepend=0., append=1.)
 
 # %% ../nbs/22a_inference.ipynb #934677d1
 def _fitted(
@@ -58,15 +59,13 @@ def _fitted(
     solid = np.where(counts > 3*sd, counts, 0)
     middle = int(np.searchsorted(np.cumsum(solid), solid.sum()/2)) # the bin of the median
     middle = edges[min(middle, len(edges) - 1)]
+    scales = np.arange(middle - 20, middle + 28)
     weight = 1/(sd**2 + np.maximum(counts, 0))
-    best = 0., 0, 0, middle
-    for j in range(middle - 20, middle + 28):
-        P = _law(edges, j)
-        both, own = P @ (weight*counts), (P*P) @ weight
-        gain = both*np.abs(both)/own # of least squares, with the number of rows left free
-        i = int(np.argmax(gain))
-        best = max(best, (float(gain[i]), float(both[i]/own[i]), i, j))
-    return best[1:]
+    P = _law(edges, scales)
+    both, own = P @ (weight*counts), (P*P) @ weight
+    gain = both*np.abs(both)/own # of least squares, with the number of rows left free
+    i, j = np.unravel_index(np.argmax(gain), gain.shape)
+    return both[i, j]/own[i, j], i, scales[j]
 
 # %% ../nbs/22a_inference.ipynb #b564b88f
 def _standing(counts, sd, far, widest):
@@ -87,7 +86,7 @@ def _denoised(
 )->tuple:     # Counts without most of their noise; how far each follows the noisy one; those of the law
     "Counts that stand out, and those of the fitted law where noise hides them"
     rows, i, j = _fitted(counts, sd, edges)
-    law = rows*_law(edges, j)[i]
+    law = rows*_law(edges, j)[i, 0]
     far = np.r_[edges, math.inf] > j + 48 # three octaves beyond the scale
     widest = 36//(edges[1] - edges[0]) # of groups of bins: two octaves
     known = np.maximum(law, _standing(counts, sd, far, widest))
@@ -202,7 +201,7 @@ def clip_excess(
     if counts.max() < 4*sd: return 0.
     smooth, _, law = _denoised(counts, sd, _WHOLE)
     _, i, j = _fitted(counts, sd, _WHOLE)
-    fine = _law(_FINE, j)[i][1:-1] # the same law in sixteenths
+    fine = _law(_FINE, j)[i, 0, 1:-1] # the same law in sixteenths
     excess = np.maximum(2.**((_FINE[:-1] + .5)/16) - C, 0)
     inside = (fine*excess).reshape(-1, 16).sum(1)/np.maximum(fine.reshape(-1, 16).sum(1), 1e-300)
     evenly = excess.reshape(-1, 16).mean(1)
