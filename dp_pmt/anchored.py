@@ -22,6 +22,7 @@ from .crossing import OWN, Run
 from .inference import ResidualSizes, clip_bias, clip_excess, errors
 from .inference import inference_share, influence_query
 from .preconditioning import INTERCEPT, Coordinates
+from .privacy import gaussian_eps
 from .queries import COUNT, OCTAVES, JointMoments, Query, RowSizes, ScoreSizes, SecondMoment
 from .results import AdviceWarning, Fit
 
@@ -185,10 +186,11 @@ def _size_counts(x):
     return np.bincount(e - _SIZES[0], minlength=len(_SIZES))
 
 # %% ../nbs/25_anchored.ipynb #anch0012
-def _found_sizes(counts, sd, n, indicator):
+def _found_sizes(counts, sd, n, indicator, least=4.5):
     "Of each column, from bins that stand out: root mean square, size where it is not zero, share of the rows; 0: none"
     middle = np.broadcast_to(2.**(_SIZES - .5), counts.shape)
-    solid = np.where(counts > 4.5*sd, counts, 0)
+    least = np.where(_SIZES > 20, 6., least) # noise far out would do most harm
+    solid = np.where(counts > least*sd, counts, 0)
     rms = np.sqrt((solid*middle**2).sum(1)/n)
     typical = np.where(solid > 0, middle, 0).max(1)
     ones = counts[:, _SIZES == 1][:, 0] # an indicator is 1 where it is not 0
@@ -442,7 +444,7 @@ def _with_columns(at, new, counts, sd, n):
 def _wrong_scales(at, known, counts, sd, n):
     "Columns whose private values are 16 times as large as the public ones, or as small: their sizes"
     counts = counts.reshape(len(known), -1)
-    rms, _, seen = _found_sizes(counts, sd, n, np.zeros(len(known), bool))
+    rms, _, seen = _found_sizes(counts, sd, n, np.zeros(len(known), bool), 6.)
     varies = counts.max(1) < .7*n*seen # not nearly constant, with rows far out
     ratio = rms/at.D[known]
     wrong = (ratio > 16) | (ratio > 0) & (ratio < 1/16) & (seen > .5) & varies
@@ -638,7 +640,7 @@ def _unmoved(run, at, warn):
     advice = [_too_little(run, at)]
     if warn: warn_user(advice[0], AdviceWarning)
     return run.fit(at.uncentre(at.start), 'anchored', path=_all(at, [at.start]), advice=advice,
-                   extras=dict(anchor=at), cov="rho is too small for a step: this is the public fit")
+                   extras=dict(anchor=at), cov="the budget is too small for a step: this is the public fit")
 
 # %% ../nbs/25_anchored.ipynb #anch0031
 @delegates(Run, but=OWN)
@@ -674,18 +676,18 @@ def _advice(run, found):
          " them elsewhere"),
         (found.chosen is not None,
          f"the private steps did worse than {_other(run, found.chosen)}, which is returned."
-         " Transform skewed columns and responses (log, ranks), or spend more rho"),
+         " Transform skewed columns and responses (log, ranks), or spend more"),
         (heavy > .2,
          f"a few outsized rows hold about {heavy:.0%} of the rows' squared size and were weighted"
          " down: least squares would follow them, this fit follows the bulk. Transform skewed"
-         " columns (log, ranks), or spend more rho"),
+         " columns (log, ranks), or spend more"),
         (last.clipped > .2,
          f"about {last.clipped:.0%} of the residuals were clipped in the last step: the fit leans"
-         " towards the median. Transform the response, or spend more rho"),
+         " towards the median. Transform the response, or spend more"),
         (found.bias[0]**2 > 4*found.bias[2],
          "clipping took off more than twice what noise added: standard errors count it as a bias of"
          " unknown direction, but one coefficient may have most of it. Transform skewed columns"
-         " and responses (log, ranks), or spend more rho")]
+         " and responses (log, ranks), or spend more")]
     true = [text for so, text in says if so]
     return _empty_rows(run.n, found.sizes.rows) + true + _unlearnt(run, found)
 
@@ -720,7 +722,7 @@ def _unlearnt(run, found):
                    " Left out (coefficient 0): give public rows in which they vary, or drop them")
     if same.any():
         out.append(f"the private rows tell little about {_some(names, np.flatnonzero(same))}: what was believed"
-                   " beforehand stands. Drop nearly collinear columns, join rare levels, or spend more rho")
+                   " beforehand stands. Drop nearly collinear columns, join rare levels, or spend more")
     return out
 
 def _some(names, which, most=8):
@@ -739,6 +741,7 @@ def _empty_rows(n, sizes):
 def _too_little(run, at):
     "A sentence for a budget that is too small for a step"
     spent = f"{run.budget.spent:g}" if run.budget.spent else 'nothing'
-    return (f"rho = {run.budget.rho:g} can't see {at.k} directions in {run.n} rows: this is the public"
-            f" ridge fit, {spent} was spent. About rho = {least_rho(run.n, at.k):.2g} would be the"
-            " least to help")
+    rho = least_rho(run.n, at.k)
+    return (f"this budget can't see {at.k} directions in {run.n} rows: this is the public ridge fit,"
+            f" {spent} was spent. About rho = {rho:.2g} (epsilon = {gaussian_eps(rho, 1e-6):.2g} at"
+            " delta = 1e-06) would be the least to help")
