@@ -79,11 +79,13 @@ def _level(v):
     if v is None or v is pd.NA or v is pd.NaT: return None
     if isinstance(v, (bool, np.bool_)): return str(bool(v))
     if isinstance(v, Integral): return str(int(v)) if abs(v) < 10**18 else '\0'
-    if isinstance(v, Real): return _real_level(float(v))
+    if isinstance(v, Real): return _real_level(v)
     return v.isoformat() if isinstance(v, datetime.date) else '\0'
 
-def _real_level(x):
-    "A float as a text"
+def _real_level(v):
+    "A number as a text"
+    try: x = float(v)
+    except OverflowError: return '\0'
     if math.isnan(x): return None
     return str(int(x)) if x == int(min(max(x, -1e15), 1e15)) else repr(x)
 

@@ -50,10 +50,13 @@ print(fit.statement())'''
 
 
 def claim(nb):
-    "The sentences on accuracy, as the page has them"
-    text = next(c.source for c in nb.cells if '## How accurate?' in c.source)
-    body = ' '.join(re.search(r'## How accurate\?\s+(.+?)(\n\n|$)', text, re.S)[1].split())
-    return re.match(r'.+?\.(?=\s+[A-Z]|$)', body)[0]
+    "What the page says on accuracy: its first paragraph, and who comes next"
+    cells = [''.join(o['data']['text/markdown']) for c in nb.cells for o in c.get('outputs', []) if 'text/markdown' in o.get('data', {})]
+    cells += [c.source.split('## How accurate?')[1].split('\n## ')[0] for c in nb.cells if '## How accurate?' in c.source]
+    text = next((t for t in cells if 'standard error' in t and 'median' in t), '')
+    said = [' '.join(t.split()) for t in re.split(r'\n\s*\n', text.strip()) if t.strip()]
+    ends = [re.match(r'(?:.+?\.(?=\s+[A-Z]|$)\s*){1,2}', t) for t in said[1:2]] # two sentences
+    return ' '.join([*said[:1], *(m[0].strip() for m in ends if m)])
 
 
 def landing(nb, here):
@@ -65,7 +68,7 @@ def landing(nb, here):
     (nbs.parent/'_proc'/'src'/'images'/'first.png').write_bytes(picture)
     label = figure.metadata['mystnb']['image']['alt']
     hero = [*said[:2], '', '::::::{container} hero', ':::::{container} hero-text', said[2], '',
-            f'{claim(nb)} [Comparison](45_comparison.ipynb) has the rest.', ':::::', ':::::{container} hero-figure',
+            claim(nb), '', '[Comparison](45_comparison.ipynb) has every set, and those where we lose.', ':::::', ':::::{container} hero-figure',
             f'```{{image}} images/first.png\n:alt: {label}\n```', '', said[3], ':::::', ':::::{container} hero-code',
             '```python', CODE, '```', ':::::', '::::::']
     from dp_pmt.costs import cost_grid
