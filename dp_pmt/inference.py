@@ -20,7 +20,8 @@ from .queries import COUNT, OCTAVES, Histogram, Query
 # %% ../nbs/22a_inference.ipynb #b51a9cc6
 _EDGES = 2.**(np.arange(-60, 61)/4) # of |r|, in units of the coordinates: 2^-15 to 2^15
 _EDGES3 = np.diff(_EDGES**3)/3
-_SQUARES = np.r_[_EDGES[0]**2/3, _EDGES3/np.diff(_EDGES), _EDGES[-1]**2] # mean of r² in a bin, if r is spread evenly
+# mean of r² in a bin, if r is spread evenly
+_SQUARES = np.r_[_EDGES[0]**2/3, _EDGES3/np.diff(_EDGES), _EDGES[-1]**2]
 
 class ResidualSizes(Histogram):
     "Counts of the residuals' absolute values, four bins an octave; rows of zeros are in no bin"
@@ -83,7 +84,7 @@ def _denoised(
     counts,   # Noisy counts, of which one is above four times their noise
     sd:float, # Their noise sd
     edges=_QUARTERS, # See `_law`
-)->tuple:     # Counts without most of their noise; how far each follows the noisy one; those of the law
+)->tuple:     # Counts with less noise; how far each follows the noisy one; those of the law
     "Counts that stand out, and those of the fitted law where noise hides them"
     rows, i, j = _fitted(counts, sd, edges)
     law = rows*_law(edges, j)[i, 0]
@@ -122,7 +123,7 @@ def clip_curve(
 # %% ../nbs/22a_inference.ipynb #28ae41a3
 @dataclass(eq=False)
 class Influences(Query):
-    "Sums of squared influences on each coefficient, and of what they would be with equal variances, each clipped at T"
+    "Sums of squared influences on each coefficient, and of what equal variances would give; clipped at T"
     scale:float      # Residual sd > 0, in units of the coordinates
     curve:np.ndarray # From `clip_curve`
     T:float          # Clip > 0
@@ -205,7 +206,8 @@ def clip_excess(
     excess = np.maximum(2.**((_FINE[:-1] + .5)/16) - C, 0)
     inside = (fine*excess).reshape(-1, 16).sum(1)/np.maximum(fine.reshape(-1, 16).sum(1), 1e-300)
     evenly = excess.reshape(-1, 16).mean(1)
-    mean = np.where(law[1:-1] > .1*smooth[1:-1], inside, evenly) # in an octave that the law doesn't know, evenly
+    known = law[1:-1] > .1*smooth[1:-1]
+    mean = np.where(known, inside, evenly)
     return float(mean @ np.maximum(smooth[1:-1], 0))
 
 _WHOLE = 16*OCTAVES[:-1]                 # edges of octave counts, in sixteenths
@@ -222,7 +224,8 @@ def clip_bias(
     return inverse @ inverse*max(E**2 - counted, 0)/len(M)
 
 # %% ../nbs/22a_inference.ipynb #6dfada13
-_PARTS, _FAR = 2**20, 2**40 # steps in a unit of a person's influence; the largest that a row may add
+_PARTS = 2**20 # steps in a unit of a person's influence
+_FAR = 2**40   # the largest that a row may add
 
 class PersonInfluences(Influences):
     "`Influences` of persons: the squares are those of a person's weighted sum"
@@ -262,7 +265,7 @@ def _column_moment(at, M):
     return back @ M @ back.T
 
 def _at_the_mean(at, M):
-    "Slopes and the level as a map of the coordinates (p, k), and the coefficients as a map of these (p, p)"
+    "Slopes and level as a map of the coordinates (p, k), coefficients as a map of these (p, p)"
     C = at.unit*at.V.T
     back = np.eye(len(C))
     if not at.intercept: return C, back
@@ -309,7 +312,7 @@ def errors(
     persons:bool=False,   # Was it asked of persons?
     T:float=math.inf,     # The clip of `Influences` > 0
 )->dict:                  # Fields of `Fit`
-    "Covariance of the coefficients with its part from privacy, residual sd, R squared, degrees of freedom"
+    "Covariance with its part from privacy, residual sd, R squared, degrees of freedom"
     given, rows = rows, _that_count(rows, *residuals)
     s2, sd = mean_square(*residuals, rows) or (1., 1.) # nothing stands out: the public scale
     C = coefficient_map(at)
@@ -322,7 +325,8 @@ def errors(
     kind = 'clustered' if persons else 'robust'
     return dict(cov=privacy + sampling, cov_privacy=privacy, residual_sd=at.unit*math.sqrt(s2),
                 df=_freedom(rows, len(C), sd/s2, noise, np.diag(sampling), np.diag(privacy)),
-                cov_type='nonrobust' if influences is None else kind, r2=_explained(at, M, rows, s2),
+                cov_type='nonrobust' if influences is None else kind,
+                r2=_explained(at, M, rows, s2),
                 used=float(rows) if rows < given and not persons else None)
 
 def _explained(at, M, rows, s2):

@@ -225,7 +225,7 @@ class Fit:
         return interval_table(self.all, cov, self.labels, level, self.df)
 
     def test(self,
-        what=None, # Text such as `'a = b, c = 0'`, or a matrix (m, p), or (matrix, values); None: all slopes that are known are 0
+        what=None, # `'a = b, c = 0'`, a matrix (m, p), or (matrix, values); None: known slopes are 0
     ):             # `WaldTest`
         "Joint test of linear equations; costs nothing more"
         cov = self.covariance()
@@ -340,9 +340,10 @@ def _summary(fit, level, delta):
 
 def _price(fit, delta):
     "What epsilon means, and what costs more"
-    return [f"The noise was accounted for as rho = {fit.rho:.4g} (zCDP); epsilon is what that means at delta ="
-            f" {delta:g}, and at another delta the same table has another epsilon.",
-            "Tests, intervals and predictions from this table cost nothing more; another fit of the same rows does."]
+    return [f"The noise was accounted for as rho = {fit.rho:.4g} (zCDP); epsilon is what that"
+            f" means at delta = {delta:g}, and at another delta the same table has another epsilon.",
+            "Tests, intervals and predictions from this table cost nothing more;"
+            " another fit of the same rows does."]
 
 def _facts(fit, delta, none):
     "What stands above the table"
