@@ -19,7 +19,8 @@ from fastcore.meta import delegates
 from .checks import check_choice
 from .checks import warn as warn_user
 from .crossing import OWN, Run
-from .inference import ResidualSizes, errors, inference_share, influence_query
+from .inference import ResidualSizes, clip_bias, clip_excess, errors
+from .inference import inference_share, influence_query
 from .preconditioning import INTERCEPT, Coordinates
 from .privacy import gaussian_eps
 from .queries import COUNT, OCTAVES, JointMoments, Query, RowSizes, ScoreSizes, SecondMoment
@@ -185,10 +186,11 @@ def _size_counts(x):
     return np.bincount(e - _SIZES[0], minlength=len(_SIZES))
 
 # %% ../nbs/25_anchored.ipynb #anch0012
-def _found_sizes(counts, sd, n, indicator):
+def _found_sizes(counts, sd, n, indicator, least=4.5):
     "From bins that stand out: root mean squares, sizes where not zero, shares of the rows; 0: none"
     middle = np.broadcast_to(2.**(_SIZES - .5), counts.shape)
-    solid = np.where(counts > 4.5*sd, counts, 0)
+    least = np.where(_SIZES > 20, 6., least) # noise far out would do most harm
+    solid = np.where(counts > least*sd, counts, 0)
     rms = np.sqrt((solid*middle**2).sum(1)/n)
     typical = np.where(solid > 0, middle, 0).max(1)
     ones = counts[:, _SIZES == 1][:, 0] # an indicator is 1 where it is not 0
@@ -443,7 +445,7 @@ def _with_columns(at, new, counts, sd, n):
 def _wrong_scales(at, known, counts, sd, n):
     "Sizes of columns whose private values are 16 times as large as the public ones, or as small"
     counts = counts.reshape(len(known), -1)
-    rms, _, seen = _found_sizes(counts, sd, n, np.zeros(len(known), bool))
+    rms, _, seen = _found_sizes(counts, sd, n, np.zeros(len(known), bool), 6.)
     varies = counts.max(1) < .7*n*seen # not nearly constant, with rows far out
     ratio = rms/at.D[known]
     wrong = (ratio > 16) | (ratio > 0) & (ratio < 1/16) & (seen > .5) & varies
@@ -581,12 +583,19 @@ def _walk(run, at, rho, budgets, extra, robust):
     at, chosen, influences = best_of(
         run, at, [first, 0*first], _FAR_OUT*scores.median(), _SHARES['compare']*rho, also)
     return AttrDict(at=at, M=M, public=public, prior=prior, path=path, records=records, sizes=sizes,
-                    chosen=chosen, answers=answers + influences)
+                    chosen=chosen, answers=answers + influences,
+                    T=also[0][0].T if also else math.inf, bias=_bias(run, at, scores, records[-1]))
 
 def _known_moment(at):
     "The second moment, positive definite"
     lam, Q, _ = _eigen(at)
     return (Q*lam) @ Q.T
+
+def _bias(run, at, scores, last):
+    "What the clip of the last step took off, and the squared lengths of what was counted, and of the noise"
+    sigma = run.sd(JointMoments(at, 1., 1.), (1 - _HIST)*last.rho)
+    noise = at.k*(last.C*sigma)**2
+    return clip_excess(scores.counts, scores.sd, last.C), noise*last.bias**2, noise
 
 def _influences(run, at, M, residuals, rho):
     "The question for standard errors with unequal variances, and with several rows a person"
@@ -624,7 +633,8 @@ def _all(at, path):
 def _errors(run, found):
     "Covariance and what belongs to it; infinite for columns that were left out"
     if not found.answers: return dict(cov="no share of rho was kept for standard errors")
-    out = errors(found.at, found.M, found.at.P, run.n, *found.answers, persons=run.persons)
+    P = found.at.P + clip_bias(found.M, *found.bias[:2])
+    out = errors(found.at, found.M, P, run.n, *found.answers, persons=run.persons, T=found.T)
     for name in ('cov', 'cov_privacy'):
         out[name][found.at.unknown(), found.at.unknown()] = math.inf
     return out
@@ -677,7 +687,11 @@ def _advice(run, found):
          " columns (log, ranks), or spend more"),
         (last.clipped > .2,
          f"about {last.clipped:.0%} of the residuals were clipped in the last step: the fit leans"
-         " towards the median. Transform the response, or spend more")]
+         " towards the median. Transform the response, or spend more"),
+        (found.bias[0]**2 > 4*found.bias[2],
+         "clipping took off more than twice what noise added: standard errors count it as a bias of"
+         " unknown direction, but one coefficient may have most of it. Transform skewed columns"
+         " and responses (log, ranks), or spend more")]
     true = [text for so, text in says if so]
     return _empty_rows(run.n, found.sizes.rows) + true + _unlearnt(run, found)
 
