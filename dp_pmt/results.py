@@ -134,6 +134,7 @@ class Fit:
     cov_type:str=None       # `'robust'` or `'nonrobust'`: were unequal variances counted?
     residual_sd:float=None  # Noisy sd of the residuals; of a GLM's: of Pearson's, the root of the dispersion
     r2:float=None           # Noisy share of the variance that the columns explain
+    used:float=None         # Noisy number of rows that count, where some are known not to
     df:float=math.inf       # Degrees of freedom of the residual variance
     response:str=None       # Name of the response
     family:str='gaussian'   # or `'binomial'`, `'poisson'`: how its mean follows from the coefficients
@@ -205,8 +206,9 @@ class Fit:
         "Intervals of the mean, and of a new response where the residuals' sd is known"
         t = t_law.isf((1 - check_fraction('level', level))/2, self.df)
         cov = self.covariance()
-        known = np.isfinite(cov).all()
-        se = np.sqrt(np.einsum('ij,jk,ik->i', X, cov, X)) if known else np.full(len(X), math.inf)
+        known = np.isfinite(np.diag(cov))
+        var = np.einsum('ij,jk,ik->i', X[:, known], cov[np.ix_(known, known)], X[:, known])
+        se = np.where(X[:, ~known].any(axis=1), math.inf, np.sqrt(var))
         table = pd.DataFrame(dict(mean=mean, se=se, low=mean - t*se, high=mean + t*se), index)
         if self.family != 'gaussian': return _of_means(table, loss_of(self.family))
         if self.residual_sd is None: return table
@@ -237,12 +239,12 @@ class Fit:
         return ratios.rename(columns=dict(coef='ratio'))
 
     def test(self,
-        what=None, # Text such as `'a = b, c = 0'`, or a matrix (m, p), or (matrix, values); None: all slopes are 0
+        what=None, # `'a = b, c = 0'`, a matrix (m, p), or (matrix, values); None: known slopes are 0
     ):             # `WaldTest`
         "Joint test of linear equations; costs nothing more"
-        p, d = len(self.all), len(self.beta)
-        R, q = constraints(np.eye(p)[:d] if what is None else what, self.labels)
-        return wald(self.all, self.covariance(), R, q, self.df)
+        cov = self.covariance()
+        R, q = constraints(_slopes(self, cov) if what is None else what, self.labels)
+        return wald(self.all, cov, R, q, self.df)
 
     def summary(self,
         level:float=.95,  # Coverage of each interval, 0 < level < 1
@@ -285,6 +287,7 @@ class Fit:
         "The guarantee in plain words, for a report"
         if self.rho == 0: return "The coefficients were computed from public rows only."
         made = f"The coefficients were computed (method: {self.method}) from {self.who.rows(self.n)}."
+        if self.used is not None: made += f" About {self.used:,.0f} of them count; the others have gaps."
         if not self.private: return made + " They are NOT private."
         return guarantee(made, self.rho, delta, self.noise, self.budget, self.who)
 
@@ -315,6 +318,12 @@ class Fit:
         return '\n'.join([f"{self.method}: {self.privacy()}", *lines])
 
     def _repr_html_(self): return _html(self)
+
+def _slopes(fit, cov):
+    "The equations that say that all slopes are 0, but for those of which nothing is known"
+    slopes = np.eye(len(cov))[:len(fit.beta)]
+    known = np.isfinite(np.diag(cov))[:len(fit.beta)]
+    return slopes[known] if known.any() else slopes
 
 def _of_means(table, loss):
     "Intervals of linear predictors as intervals of means"
@@ -347,7 +356,15 @@ def _summary(fit, level, delta):
     notes = [f"No standard errors: {fit.cov}."] if none else _notes(fit)
     if fit.encoding and fit.who.unit == 'row':
         notes.append("No. Observations counts all rows, also those with a gap: how many have one is private.")
+    if fit.private and fit.rho: notes += _price(fit, delta)
     return Summary(f'Private regression: {fit.method}', _facts(fit, delta, none), table, [*notes, *fit.advice])
+
+def _price(fit, delta):
+    "What epsilon means, and what costs more"
+    return [f"The noise was accounted for as rho = {fit.rho:.4g} (zCDP); epsilon is what that"
+            f" means at delta = {delta:g}, and at another delta the same table has another epsilon.",
+            "Tests, intervals and predictions from this table cost nothing more;"
+            " another fit of the same rows does."]
 
 def _as_glm(table, fit):
     "z in place of t, and what one unit of a column multiplies"
@@ -414,7 +431,7 @@ def _content(fit, delta):
     why = fit.cov if isinstance(fit.cov, str) else None
     plain = {k: getattr(fit, k) for k in _PLAIN}
     return dict(
-        format='dp_pmt fit 1', versions=versions(), **who_to(fit.who),
+        format='dp_pmt fit 1', versions=versions(), **who_to(fit.who), used=fit.used,
         statement=fit.statement(delta), delta=delta, eps=fit.eps(delta),
         beta=fit.beta.tolist(), budget=budget_to(fit.budget), no_covariance=why,
         covariance=None if why else _listed(fit.cov), df=None if fit.df == math.inf else fit.df,
@@ -422,8 +439,8 @@ def _content(fit, delta):
         encoding=fit.encoding and fit.encoding.to_dict(), **plain)
 
 def _listed(cov):
-    "A matrix as lists; JSON has no infinity, so an infinite covariance is an empty list"
-    return cov.tolist() if np.isfinite(cov).all() else []
+    "A matrix as lists; JSON has no infinity, so an entry that is infinite is null"
+    return [[x if math.isfinite(x) else None for x in row] for row in cov.tolist()]
 
 def _write(fit, path, delta, key):
     "See `Fit.to_json`"
@@ -439,7 +456,7 @@ def _read(source, key=None):
     c = unseal(source, 'fit', key)
     plain = dict(family='gaussian') | {k: c[k] for k in _PLAIN if k in c} # earlier files have no family
     fit = Fit(np.array(c['beta'], float), budget=budget_from(c['budget']), cov=_cov_of(c),
-              df=math.inf if c['df'] is None else c['df'], who=who_from(c), **plain)
+              df=math.inf if c['df'] is None else c['df'], who=who_from(c), used=c.get('used'), **plain)
     if c['covariance_privacy'] is not None: fit.cov_privacy = _privacy_part(fit, c)
     agree(not fit.names or len(fit.names) == len(fit.beta), "there must be a name a coefficient")
     if c.get('encoding'): fit.encoding = _encoding_of(fit, c['encoding'])
@@ -464,12 +481,19 @@ def _cov_of(c):
 def _matrix_of(c, name):
     "A covariance from its lists"
     p = len(c['beta']) + (c['intercept'] is not None)
-    if not c[name]: return np.full((p, p), math.inf)
-    cov = as_array(c, name, p, p, kind='fit')
-    least = -1e-9*np.abs(cov).max()
-    agree(np.allclose(cov, cov.T) and np.linalg.eigvalsh(cov)[0] >= least,
-          "a covariance is symmetric and has no negative eigenvalue")
+    if not c[name]: return np.full((p, p), math.inf) # as earlier files say it
+    cov = as_array(c, name, p, p, kind='fit') # null has become NaN
+    cov[np.isnan(cov)] = math.inf
+    known = np.isfinite(np.diag(cov))
+    agree(np.isfinite(cov[np.ix_(known, known)]).all(), "a covariance is infinite only where a variance is")
+    agree(_is_covariance(cov, known), "a covariance is symmetric and has no negative eigenvalue")
     return cov
+
+def _is_covariance(cov, known):
+    "Is the matrix symmetric, and its finite part positive semidefinite?"
+    if not np.array_equal(np.isfinite(cov), np.isfinite(cov.T)) or not np.allclose(cov, cov.T): return False
+    part = cov[np.ix_(known, known)]
+    return not known.any() or np.linalg.eigvalsh(part)[0] >= -1e-9*np.abs(part).max()
 
 def _privacy_part(fit, c):
     "The part of privacy, which is no more than the whole"

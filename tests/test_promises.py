@@ -374,6 +374,7 @@ OTHERS = { # module or function: why it may draw
     'theory': "simulated noise; no rows at all",
     'algorithms.gaussian_moments': "moments of simulated rows",
     'mismatch': "simulated rows and noise",
+    'costs': "simulated rows",
     'front._World.rows': "a rehearsal on rows drawn from public knowledge",
     'rivals': "other people's estimators, for comparison only",
 }
