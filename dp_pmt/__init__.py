@@ -28,7 +28,8 @@ __doc__ = """Private linear regression with a little public data
 
 From tables         fit: a formula, a private table, a public one, and epsilon;
                     plan: what to expect, before anything is spent
-                    PrivateLinearRegression: the same for scikit-learn
+                    PrivateLinearRegression, PrivateLogisticRegression and
+                    PrivatePoissonRegression: the same for scikit-learn
 From numbers        dp_anchored (the most accurate), dp_pmtolse (the paper's Algorithm 1),
                     dp_glm (logistic and Poisson), dp_ssp (no public rows), dope_gd
 Hand over           release, combine; Release and Fit have statement, to_json and from_json
@@ -49,13 +50,14 @@ _all_ = ['fit', 'plan',
          'ols', 'public_ols', 'dp_olse']
 __all__ = list(_all_)
 
-_LATE = ('PrivateLinearRegression',) # needs scikit-learn, which is imported when it is asked for
+# these need scikit-learn, which is imported when they are asked for
+_LATE = 'PrivateLinearRegression', 'PrivateLogisticRegression', 'PrivatePoissonRegression'
 
 def __getattr__(name):
     "Names that are imported late"
     if name not in _LATE: raise AttributeError(f"module 'dp_pmt' has no attribute {name!r}")
-    from dp_pmt.sklearn_api import PrivateLinearRegression
-    return explain(PrivateLinearRegression)
+    from dp_pmt import sklearn_api
+    return explain(getattr(sklearn_api, name))
 
 def __dir__(): return [*__all__, *_LATE, '__doc__', '__version__']
 

@@ -150,6 +150,9 @@ def _parser():
     _add_model(fitting)
     fitting.add_argument('--method', default='anchored',
                          help="anchored (the default), pmtolse (the paper's), ssp (a baseline)")
+    fitting.add_argument('--family', default='gaussian',
+                         help="gaussian (the default), binomial: logistic regression of 0 and 1,"
+                              " poisson: of counts")
     fitting.add_argument('--unit', help="the column of the persons' ids, to protect persons, not"
                                         " rows")
     fitting.add_argument('--per-unit', type=int,
@@ -242,7 +245,7 @@ def _fit(args):
     for out in args.out: _check_suffix(out, '.html', '.json')
     account = _account(args)
     who = dict(unit=args.unit, per_unit=args.per_unit, neighbours=args.neighbours)
-    made = fit(private=args.private, public=args.public, method=args.method, seed=args.seed,
+    made = fit(private=args.private, public=args.public, method=args.method, family=args.family, seed=args.seed,
                budget=account, **who, **_model(args))
     print(made.summary(delta=args.delta))
     for out in args.out: _write(made, out, args.delta, account)

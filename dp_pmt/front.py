@@ -9,6 +9,7 @@ __all__ = ['fit', 'plan']
 import math
 import os
 import warnings
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -19,6 +20,8 @@ from .checks import check_choice, check_fraction, check_integer, check_positive,
 from .crossing import warn_overlap
 from .files import read_table
 from .formulas import EncodedRows, Encoding
+from .glm import dp_glm
+from .losses import LOSSES
 from .preconditioning import INTERCEPT
 from .privacy import Budget, eps_to_rho
 from .results import AdviceWarning, Fit
@@ -42,6 +45,7 @@ def fit(
     safe:bool=True,          # Noise for publication? False, or a seed: an experiment
     seed=None,               # Seed of the noise; makes it an experiment
     method:str='anchored',   # `'anchored'`, `'pmtolse'` (the paper's), `'ssp'` (a baseline)
+    family:str='gaussian',   # `'binomial'`: logistic regression of 0 and 1; `'poisson'`: of counts
     budget:Budget=None,      # A `Budget` or `Account`; refuses before a private row is read
     sep:str=None,            # Between the fields of CSV files; None: a comma, or a tab in .tsv
     decimal:str='.',         # Decimal point of CSV files: `'.'` or `','`
@@ -49,7 +53,7 @@ def fit(
     **options,               # Of the estimator: `per_unit`, `neighbours` and its own
 )->Fit:
     "A private regression from tables, with noise for publication unless a seed is given"
-    check_choice('method', method, *_METHODS)
+    estimator = _estimator(method, family)
     if private is None: raise ValueError("give the private rows: a frame, files or a table")
     safe = _safe(safe, seed)
     rho = _rho(epsilon, rho, delta, safe)
@@ -64,12 +68,19 @@ def fit(
     paths = [public] if isinstance(public, (str, os.PathLike)) else []
     warn_overlap(private, public, rows.files, paths)
     known = () if method == 'ssp' else _public_numbers(table, encoding)
-    made = _METHODS[method](rows, None, *known, rho=rho, rng=seed, safe=safe, budget=budget,
-                            intercept=encoding.intercept, nonfinite='zero', unit=unit, **options)
+    made = estimator(rows, None, *known, rho=rho, rng=seed, safe=safe, budget=budget,
+                     intercept=encoding.intercept, nonfinite='zero', unit=unit, **options)
     made.encoding, made.response = encoding, encoding.response
     return made
 
 # %% ../nbs/27_front.ipynb #8259e1b8
+def _estimator(method, family):
+    "The estimator of a method and a family"
+    check_choice('method', method, *_METHODS)
+    if check_choice('family', family, *LOSSES) == 'gaussian': return _METHODS[method]
+    if method != 'anchored': raise ValueError(f"family='{family}' needs the method 'anchored'")
+    return partial(dp_glm, family=family)
+
 def _safe(safe, seed):
     "Is the noise for publication? A seed makes it an experiment, and says so"
     if seed is None: return bool(safe)
