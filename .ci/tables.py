@@ -83,6 +83,11 @@ def benchmark(small):
     return pd.DataFrame(bench_fit(20_000)) if small else benchmark()
 
 
+def plan(small):
+    measure = from_notebook('27_front', 'measure_plan')
+    return measure(('vocab',), (3.,), 1) if small else measure()
+
+
 def persons(function, **small):
     "A table of the page on persons"
     def write(is_small): return from_notebook('26_persons', function)(**(small if is_small else {}))
@@ -97,6 +102,7 @@ TABLES = { # file: its writer
     'release_coverage.csv.gz': release_coverage,
     'audit_table.csv.gz': audit_table,
     'benchmark.csv.gz': benchmark,
+    'plan.csv.gz': plan,
     'persons_panels.csv.gz': persons('measure_panels', names=('wages',), epsilons=(3.,), trials=1),
     'persons_m0.csv.gz': persons('measure_m0', names=('health',), trials=1),
     'persons_audit.csv.gz': persons('measure_audit', trials=200),

@@ -98,6 +98,11 @@ class Anchor(Coordinates):
         "Columns of unknown size: they are in no direction"
         return np.flatnonzero(self.D == 0)
 
+    def measured(self)->np.ndarray:
+        "Columns with units: neither indicators nor the intercept"
+        fixed = np.r_[self.indicator[:-1], True] if self.intercept else self.indicator
+        return np.flatnonzero((self.D > 0) & ~fixed)
+
     def sd(self)->np.ndarray:
         "Standard deviation of the belief in each coefficient; infinite where the size is unknown"
         var = np.einsum('ij,ik,kj->j', self.V, self.P, self.V)
@@ -105,7 +110,7 @@ class Anchor(Coordinates):
         return np.where(self.D > 0, sd, math.inf)
 
 # %% ../nbs/25_anchored.ipynb #anch0008
-_PENALTIES = .01, .1 # bounds on the penalty that the belief takes for granted, over n_B
+_PENALTIES = 1e-4, .1 # bounds on the penalty that the belief takes for granted, over n_B
 
 def public_anchor(
     B,                    # Public rows (n_B, d), n_B ≥ 2
@@ -133,6 +138,7 @@ def public_anchor(
     lam = np.clip(lam, *(n*bound for bound in _PENALTIES))
     P = np.linalg.inv(W.T @ (X.T @ X + lam*np.eye(len(b))) @ W)
     indicator = indicator & indicator[seen].any()
+    level = np.where(flat, level, 0) if not intercept else level
     return Anchor(V, s, start, center, offset, P, D, level, indicator, max(1., np.std(y_B)/s))
 
 def _column_sizes(B):
@@ -179,14 +185,14 @@ def _size_counts(x):
 
 # %% ../nbs/25_anchored.ipynb #anch0012
 def _found_sizes(counts, sd, n, indicator):
-    "Root mean square of each column from bins that stand out, and its size where it is not zero; 0: none"
+    "Of each column, from bins that stand out: root mean square, size where it is not zero, share of the rows; 0: none"
     middle = np.broadcast_to(2.**(_SIZES - .5), counts.shape)
     solid = np.where(counts > 4.5*sd, counts, 0)
     rms = np.sqrt((solid*middle**2).sum(1)/n)
     typical = np.where(solid > 0, middle, 0).max(1)
     ones = counts[:, _SIZES == 1][:, 0] # an indicator is 1 where it is not 0
     return (np.where(indicator, np.sqrt(np.maximum(ones, sd)/n), rms),
-            np.where(indicator, 1., typical))
+            np.where(indicator, 1., typical), solid.sum(1)/n)
 
 def _extended(at, columns, rms, typical):
     "One more direction for each of these columns; a belief at zero, as wide as what a column may add"
@@ -212,8 +218,9 @@ def _padded(at, m, shrink):
 _MARGIN = 4. # the matrix noise stays below a quarter of the mean eigenvalue
 
 def _row_radius(n, k, sigma):
-    "Largest row bound R ≥ 1 that keeps the edge of the matrix noise below 1/MARGIN of the mean eigenvalue"
-    return math.sqrt(max(1., n/(k*_MARGIN*sigma*math.sqrt(2*k))))
+    "Largest row bound whose matrix noise has an edge of 1/MARGIN of the mean eigenvalue; √2 at least; above 16 half way"
+    R = math.sqrt(max(2., n/(k*_MARGIN*sigma*math.sqrt(2*k))))
+    return min(R, 4*math.sqrt(R))
 
 # %% ../nbs/25_anchored.ipynb #anch0014
 _LEAST = .02 # a histogram of octaves can't tell more of a drop
@@ -280,14 +287,11 @@ def learn_moment(
     M = (M/sd**2 + scale*at.M*old)/precision
     return replace(at, M=(M + M.T)/2, v=np.diag(precision)**-.25)
 
-def _edge(at):
-    "The largest eigenvalue that the noise of M alone would have"
-    return float(np.mean(at.v**2))*math.sqrt(2*at.k)
-
 def _eigen(at):
     "Eigenvalues of M, those that noise hides raised to half its edge; eigenvectors; which are hidden"
     lam, Q = np.linalg.eigh(at.M)
-    return np.maximum(lam, _edge(at)/2), Q, lam < _edge(at)/2
+    edge = math.sqrt(2*at.k)*(at.v**2 @ (Q*Q)) # the largest that the noise along each would have
+    return np.maximum(lam, edge/2), Q, lam < edge/2
 
 def rewhitened(
     at:Anchor, # What is known of the second moment
@@ -310,11 +314,14 @@ def inflations(
     s,         # What each direction can show: prior sd over noise sd (k,)
     u,         # What it showed, in noise sds (k,)
 )->np.ndarray: # (k,), 1 or more
-    "For each direction the g in 1, 2, 4, ... of largest evidence, with prior mass 1/g"
-    return _INFLATIONS[np.argmin(_misfit(s, u) + np.log(_INFLATIONS)[:, None], axis=0)]
+    "One factor for all directions times one for each, from 1, 2, 4, ...: of largest evidence, with prior mass 1/g"
+    misfit, price = _misfit(s, u), np.log(_INFLATIONS)
+    costs = [(misfit[j:] + price[:60 - j, None]).min(0).sum() + price[j] for j in range(60)]
+    j = int(np.argmin(costs))
+    return _INFLATIONS[j + np.argmin(misfit[j:] + price[:60 - j, None], axis=0)]
 
 def _common_inflation(s, u):
-    "One g for all directions, likewise"
+    "One g for all directions and nothing more, likewise"
     return float(_INFLATIONS[np.argmin(_misfit(s, u).sum(1) + np.log(_INFLATIONS))])
 
 # %% ../nbs/25_anchored.ipynb #anch0019
@@ -325,7 +332,7 @@ def update(
 )->tuple:        # Belief after, the move (k,), what was seen
     "Posterior of delta given `t = M delta + noise`, moved into the start"
     lam, Q, hidden = _eigen(at)
-    M = (Q*lam) @ Q.T # steps too short where noise hides M, never too long
+    M = (Q*np.where(hidden, 0, lam)) @ Q.T # what noise hides tells nothing: the belief stands
     L = _root(at.P)
     P = at.P
     for _ in range(3): # a wider belief means more noise from M
@@ -335,7 +342,7 @@ def update(
         g = inflations(s, u)
         P = (L_W*g) @ L_W.T
     delta = L_W @ (g*s/(1 + g*s*s)*u)
-    P = _kept((L_W*(g/(1 + g*s*s))) @ L_W.T, at.P, Q[:, hidden])
+    P = (L_W*(g/(1 + g*s*s))) @ L_W.T
     seen = AttrDict(inflation=_common_inflation(s, u), widest=float(g.max()),
                     seen=int((~hidden).sum()), directions=at.k)
     return replace(at, start=at.move(delta), P=(P + P.T)/2), delta, seen
@@ -354,12 +361,6 @@ def _inverse_root(N):
     "H with H N H' = I"
     w, Q = np.linalg.eigh(N)
     return (Q/np.sqrt(np.maximum(w, 1e-300))).T
-
-def _kept(P, before, U):
-    "The covariance; along U at least what it was before"
-    w, Q = np.linalg.eigh(U.T @ (before - P) @ U)
-    UQ = U @ Q
-    return P + (UQ*np.maximum(w, 0)) @ UQ.T
 
 # %% ../nbs/25_anchored.ipynb #anch0020
 _TILT = 1/8 # how far the last step turns towards the columns
@@ -391,30 +392,36 @@ def first_look(
     at:Anchor, # Belief, from public knowledge
     R:float,   # Row bound of the first step
     rho:float, # zCDP of all passes together > 0
-)->tuple:      # Belief in coordinates of the private rows; `Scores`; the histogram of row sizes
-    "One pass: how large rows, scores and unknown columns are, and where the rows lie"
+)->tuple:      # Belief in coordinates of the private rows; `Scores`; what was seen of the sizes
+    "One pass: how large rows, scores and columns are, and where the rows lie"
     rho = {what: share*rho for what, share in _SHARES.items()}
-    zero = replace(at, start=np.zeros_like(at.start))
     sigma = run.sd(SecondMoment(at, 1.), rho['moment'])
     moment = SecondMoment(at, _row_radius(run.n, at.k, sigma))
-    new = at.unknown()
-    columns = [(ColumnSizes(_columns(at, new)), rho['columns'], 'column sizes')] if len(new) else []
+    new, known = at.unknown(), at.measured()
+    columns = [(ColumnSizes(_columns(at, which)), rho[what], f'{what} of columns')
+               for what, which in (('scales', known), ('columns', new)) if len(which)]
     sizes, scores, zeros, moment, *columns = run.ask(
         (RowSizes(at), rho['sizes'], 'row sizes'),
         (ScoreSizes(at, R), rho['scores'], 'score sizes'),
-        (ScoreSizes(zero, R), rho['zero'], 'score sizes from zero'),
+        (_ZeroScores(at, R), rho['zero'], 'score sizes from zero'),
         (moment, rho['moment'], 'second moment'),
         *columns)
     scores, zeros = Scores(*scores), Scores(*zeros)
-    if _far_smaller(zeros, scores): at, scores = zero, zeros
-    size = _typical_size(*sizes)
-    if 1/8 <= size <= 8: at = rewhitened(learn_moment(at, *moment), run.n)
-    else: at, scores = _rescaled(at, size), scores._replace(factor=1/size)
-    if len(new): at = _with_columns(at, new, *columns[0], run.n)
-    return at, scores, sizes
+    wrong = _wrong_scales(at, known, *columns[0], run.n) if len(known) else {}
+    if wrong: at, scores = _rescaled(at, wrong), Scores(0*scores.counts, 1.) # nothing is known of them
+    else: at = rewhitened(learn_moment(at, *moment), run.n)
+    if not wrong and _far_smaller(zeros, scores): at, scores = replace(at, start=0*at.start), zeros
+    if len(new): at = _with_columns(at, new, *columns[-1], run.n)
+    return at, scores, AttrDict(rows=sizes, wrong=wrong)
+
+class _ZeroScores(ScoreSizes):
+    "The score norms that a start at zero would have"
+    def counts(self, seen):
+        start = np.linalg.lstsq(self.at.V.T, self.at.start/self.at.unit, rcond=None)[0]
+        return super().counts(seen._replace(r=seen.r + start @ seen.a))
 
 def _columns(at, columns):
-    "Coordinates that show how far columns are from their public constants"
+    "Coordinates that show how far columns are from their public means, or constants"
     V = np.zeros((len(columns), len(at.level) + (not at.intercept)))
     V[np.arange(len(columns)), columns] = 1
     return Coordinates(V, at.unit, None, at.center if at.intercept else at.level, at.offset)
@@ -423,16 +430,29 @@ def _far_smaller(a, b):
     "Are these scores far smaller than those, beyond doubt?"
     return a.counts.max() > 4*a.sd and 4*a.median() < b.median()
 
-def _rescaled(at, size):
-    "The same coordinates for rows that are not as large as expected"
-    return at.turn(np.eye(at.k)/size, np.eye(at.k)*size)
-
 def _with_columns(at, new, counts, sd, n):
     "Directions for the columns whose sizes were found"
-    rms, typical = _found_sizes(counts.reshape(len(new), -1), sd, n, at.indicator[new])
+    rms, typical, _ = _found_sizes(counts.reshape(len(new), -1), sd, n, at.indicator[new])
     found = rms > 0
     rms = np.hypot(rms, at.level[new])
     return _extended(at, new[found], rms[found], typical[found])
+
+# %% ../nbs/25_anchored.ipynb #d05377cb
+def _wrong_scales(at, known, counts, sd, n):
+    "Columns whose private values are 16 times as large as the public ones, or as small: their sizes"
+    counts = counts.reshape(len(known), -1)
+    rms, _, seen = _found_sizes(counts, sd, n, np.zeros(len(known), bool))
+    varies = counts.max(1) < .7*n*seen # not nearly constant, with rows far out
+    ratio = rms/at.D[known]
+    wrong = (ratio > 16) | (ratio > 0) & (ratio < 1/16) & (seen > .5) & varies
+    return dict(zip(known[wrong].tolist(), rms[wrong].tolist()))
+
+def _rescaled(at, sizes):
+    "The same belief about what a column adds, for columns of other sizes"
+    D = at.D.copy()
+    D[list(sizes)] = list(sizes.values())
+    ratio = np.where(D > 0, at.D/np.where(D > 0, D, 1.), 1.)
+    return replace(at, V=at.V*ratio, start=at.start*ratio, D=D)
 
 # %% ../nbs/25_anchored.ipynb #anch0024
 def newton_step(
@@ -467,9 +487,10 @@ def _above(counts, sd, C, n):
     return float(np.clip(counts[above].sum()/n, 0, 1))
 
 # %% ../nbs/25_anchored.ipynb #anch0021
-_STEPS, _GROWTH = 5, 2.5 # at most five steps, each with 2.5 times the budget of the one before
-_HIST = .1               # share of a step that pays for the histogram for the next clip
-_SHARES = dict(sizes=.01, scores=.015, zero=.005, moment=.04, columns=.03, compare=.015) # of rho
+_GROWTH = {5: 2., 4: 3., 3: 5., 2: 2., 1: 1.} # steps: how their budgets grow; the first has a thirtieth or so
+_HIST = .1 # share of a step that pays for the histogram for the next clip
+_SHARES = dict(sizes=.005, scores=.015, zero=.005, scales=.01, moment=.04,
+               columns=.03, compare=.015) # of rho
 
 def least_rho(
     n:int, # Private rows
@@ -479,11 +500,11 @@ def least_rho(
     return 5*k**3*(3/n)**2
 
 def _step_budgets(n, k, rho, rest=1.):
-    "The rho of each step: one more step each time rho grows by GROWTH; none if rho is too small for one"
+    "The rho of each step: one more each time rho doubles, five at most, three if rho is ample; none if it is too small"
     ratio = rho/least_rho(n, k)
     if ratio < 1: return []
-    steps = min(_STEPS, 1 + math.floor(math.log(ratio)/math.log(_GROWTH)))
-    weights = _GROWTH**np.arange(steps)
+    steps = min(5, 1 + math.floor(math.log2(ratio))) - (ratio > 1e5) - (ratio > 1e7)
+    weights = _GROWTH[steps]**np.arange(steps)
     return list(rest*rho*weights/weights.sum())
 
 # %% ../nbs/25_anchored.ipynb #anch0026
@@ -511,6 +532,9 @@ class Misfits(Query):
         return np.floor(self._parts(seen)*COUNT).astype(np.int64).sum(axis=1)
 
 # %% ../nbs/25_anchored.ipynb #anch0027
+_WORSE = .05   # the steps may end a twentieth worse than another fit
+_FAR_OUT = 12. # residuals are clipped there, in medians: least squares is about far rows too
+
 def best_of(
     run:Run,    # The run that pays
     at:Anchor,  # Where the steps ended
@@ -519,13 +543,14 @@ def best_of(
     rho:float,  # zCDP > 0
     also=(),    # Further questions of the same pass
 )->tuple:       # Anchor; which of the others it is, or None; further answers
-    "The end of the steps, unless the clipped squared residuals of another fit are smaller beyond doubt"
+    "The end of the steps, unless the clipped squares of another fit are smaller by 5 %, beyond doubt"
     V = (np.array(others) - at.start)/at.unit
     rivals = Coordinates(V, at.unit, at.start, at.center, at.offset)
     (sums, sd), *answers = run.ask(
         (Misfits(rivals, c), rho, 'comparison'), *also)
     i = int(np.argmin(sums[1:]))
-    if sums[0] - sums[1 + i] < 3*math.sqrt(2)*sd: return at, None, answers
+    doubt = max(3*math.sqrt(2)*sd, _WORSE*sums[0])
+    if sums[0] - sums[1 + i] < doubt: return at, None, answers
     gap = np.linalg.lstsq(at.V.T, V[i], rcond=None)[0]
     return replace(at, start=others[i], P=at.P + np.outer(gap, gap)), i, answers
 
@@ -535,7 +560,7 @@ def _walk(run, at, rho, budgets, extra, robust):
     k = at.k + len(at.unknown())
     radii = [_row_radius(run.n, k, run.sd(JointMoments(at, 1., 1.), (1 - _HIST)*b)) for b in budgets]
     if run.noise.integers: at = at.rounded()
-    first = at.start
+    public, first = at, at.start
     at, scores, sizes = first_look(run, at, radii[0], rho)
     prior, path, records, answers = at, [first], [], []
     for j, b in enumerate(budgets):
@@ -550,8 +575,8 @@ def _walk(run, at, rho, budgets, extra, robust):
     M = _known_moment(at)
     also = [_influences(run, at, M, answers[0], extra/2)] if extra and robust else []
     at, chosen, influences = best_of(
-        run, at, [first, 0*first], 4*scores.median(), _SHARES['compare']*rho, also)
-    return AttrDict(at=at, M=M, prior=prior, path=path, records=records, sizes=sizes,
+        run, at, [first, 0*first], _FAR_OUT*scores.median(), _SHARES['compare']*rho, also)
+    return AttrDict(at=at, M=M, public=public, prior=prior, path=path, records=records, sizes=sizes,
                     chosen=chosen, answers=answers + influences)
 
 def _known_moment(at):
@@ -575,14 +600,15 @@ def fit_from(
     check_choice('cov', cov, 'robust', 'nonrobust')
     rho = run.rho
     if share is None: share = inference_share(run.n, rho)
-    looks = sum(v for k, v in _SHARES.items() if k != 'columns' or len(at.unknown()))
+    asked = dict(columns=at.unknown(), scales=at.measured())
+    looks = sum(v for k, v in _SHARES.items() if len(asked.get(k, [0])))
     budgets = _step_budgets(run.n, at.k + len(at.unknown()), rho, 1 - looks - share)
     if not budgets: return _unmoved(run, at, warn)
     run.check_ready(JointMoments(at, 1., 1., run.grid), _HIST*budgets[0])
     found = _walk(run, at, rho, budgets, share*rho, cov == 'robust')
     at, advice = found.at, _advice(run, found)
     fit = run.fit(at.uncentre(at.start), 'anchored', path=_all(at, found.path), steps=found.records,
-                  advice=advice, extras=dict(sizes=found.sizes, anchor=at), **_errors(run, found))
+                  advice=advice, extras=dict(sizes=found.sizes.rows, anchor=at), **_errors(run, found))
     for text in (advice if warn else []): warn_user(text, AdviceWarning)
     return fit
 
@@ -627,12 +653,12 @@ def dp_anchored(
 # %% ../nbs/25_anchored.ipynb #anch0032
 def _advice(run, found):
     "Sentences a user should read, from released numbers only"
-    last, size = found.records[-1], _typical_size(*found.sizes)
-    g, heavy = found.records[0].inflation, _outsized(*found.sizes, last.R)
+    last, g = found.records[-1], found.records[0].inflation
+    heavy = _outsized(*found.sizes.rows, last.R)
     says = [
-        (not 1/8 <= size <= 8,
-         f"private rows are about {max(size, 1/size):.0f} times {'larger' if size > 1 else 'smaller'}"
-         " than the public ones let expect: are the units the same?"),
+        (found.sizes.wrong,
+         f"far larger or smaller in the private rows than in the public ones: {_units(run, found)}."
+         " Are the units the same? The public fit was not used"),
         (g >= 16,
          "the public rows are not representative: the private ones disagree with their fit by about"
          f" {math.sqrt(g):.0f} times its standard error. They were outvoted here, but don't rely on"
@@ -648,7 +674,20 @@ def _advice(run, found):
          f"about {last.clipped:.0%} of the residuals were clipped in the last step: the fit leans"
          " towards the median. Transform the response, or spend more rho")]
     true = [text for so, text in says if so]
-    return _empty_rows(run.n, found.sizes) + true + _unlearnt(run, found)
+    return _empty_rows(run.n, found.sizes.rows) + true + _unlearnt(run, found)
+
+def _units(run, found):
+    "Columns of other sizes, and how many times as large they are"
+    before = found.public.D
+    return ', '.join(f'{_names(run, before)[j]} ({_times(size/before[j])})' for j, size in found.sizes.wrong.items())
+
+def _times(ratio):
+    "A ratio in words"
+    return f"{2.**round(math.log2(max(ratio, 1/ratio))):.0f} times {'larger' if ratio > 1 else 'smaller'}"
+
+def _names(run, D):
+    "Names of the columns, the intercept's last"
+    return run.columns or [f'x{j}' for j in range(len(D) - run.intercept)] + [INTERCEPT]*run.intercept
 
 def _other(run, chosen):
     "The fit that was better"
@@ -659,7 +698,7 @@ def _other(run, chosen):
 def _unlearnt(run, found):
     "Sentences on columns that the private rows told little of, by name"
     at, prior = found.at, found.prior
-    names = run.columns or [f'x{j}' for j in range(len(at.D) - run.intercept)] + [INTERCEPT]
+    names = _names(run, at.D)
     before = np.where(at.D > 0, prior.sd(), math.inf)
     same = (at.D > 0) & (at.sd() > .7*before)
     out = []

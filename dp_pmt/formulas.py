@@ -22,7 +22,7 @@ import numpy as np
 import pandas as pd
 
 from .checks import check_choice, label, shown
-from .files import open_rows
+from .files import TableRows, decimal_points, open_rows
 from .rows import BLOCK, Rows, as_rows, check_known
 
 # %% ../nbs/14_formulas.ipynb #d9aac32f
@@ -269,8 +269,9 @@ class _Dry:
 # %% ../nbs/14_formulas.ipynb #a4a58c4d
 class _Block:
     "Rows of a table as a formula sees them"
-    def __init__(self, frame, plan, learn=False):
+    def __init__(self, frame, plan, learn=False, strict=False):
         self.frame, self.plan, self.learn, self.known = frame, plan, learn, {}
+        self.strict = strict # is a level that nobody knows no level?
 
     def kept(self, key, make, *args):
         "Compute once"
@@ -292,20 +293,23 @@ class _Block:
         for other, slope in rule['slopes'].items():
             gap = self.raw(other) - self.plan['numbers'][other]['mean']
             guess += slope*np.where(np.isnan(gap), 0., gap)
-        for other, table in rule['tables'].items(): guess += np.array(table)[self.codes(other)]
+        for other, table in rule['tables'].items():
+            guess += np.array(table)[np.maximum(self.codes(other), -1)]
         return np.where(np.isnan(x), guess, x)
 
     def codes(self, name):
-        "A column as places among its levels; -1 where it is missing"
+        "A column as places among its levels; -1 where it is missing, -2 where it is no level"
         return self.kept(('codes', name), self._coded, name, self.plan['levels'][name])
 
     def _coded(self, name, rule):
-        column = self.frame[name]
+        column, unknown = self.frame[name], rule['unknown']
+        if self.strict and rule['levels'][unknown] != 'other': unknown = -2
         coded = isinstance(column.dtype, pd.CategoricalDtype)
         if coded and list(column.cat.categories) == rule['levels']:
             codes = column.cat.codes.to_numpy()
-        else: codes = _codes(column, rule['levels'], rule['unknown'], rule['numeric'])
-        return codes if rule['fill'] < 0 else np.where(codes < 0, rule['fill'], codes)
+        else: codes = _codes(column, rule['levels'], unknown, rule['numeric'])
+        if rule['fill'] >= 0: codes = np.where(codes == -1, rule['fill'], codes)
+        return codes.astype(np.intp)
 
     def is_level(self, name, level, other=False):
         "1 where the column has this level, 0 where it has another; or the other way round"
@@ -315,7 +319,10 @@ class _Block:
                              f" levels={{{name!r}: [...]}}")
         return self.table(name, [float((v == level) != other) for v in known])
 
-    def table(self, name, values): return np.array([*values, math.nan])[self.codes(name)]
+    def table(self, name, values, out=None):
+        "The value of each cell's level; NaN where it has none"
+        known = np.array([*values, math.nan, math.nan])
+        return known.take(self.codes(name), out=out, mode='wrap')
 
     def transformed(self, node, name):
         "A transform, with its state from public rows"
@@ -397,16 +404,32 @@ class Encoding:
         response:bool=True, # The response too?
     )->tuple:               # X (m, d) and y (m,), or None for y; NaN where a row has a gap
         "Each row as numbers, from that row alone; nothing it holds raises or warns"
-        for c in self.needs(response):
-            if list(frame.columns).count(c) != 1:
-                raise ValueError(f"the rows must have one column {c!r}")
-        block = _Block(frame, self.plan)
-        Z = np.empty((len(self.names) + response, len(frame)))
+        self._check_columns(frame, response)
+        return self._numbers(_Block(frame, self.plan), response)
+
+    def _numbers(self, block, response):
+        "The rows of a block as numbers"
+        Z = np.empty((len(self.names) + response, len(block.frame)))
         with np.errstate(all='ignore'):
             for j, column in enumerate(self.plan['columns']): self._fill(Z[j], column, block)
             if response:
                 Z[-1] = block.value(self.plan['response'], self._trees[self.plan['response']])
         return (Z[:-1].T, Z[-1]) if response else (Z.T, None)
+
+    def predictors(self,
+        frame,  # Rows to predict for, a pandas frame
+    )->tuple:   # X (m, d), and names of columns in which a row has a level that nobody knows
+        "Each row as numbers, for prediction: an unknown level has no coefficient, so it is NaN"
+        self._check_columns(frame, False)
+        block = _Block(frame, self.plan, strict=True)
+        X, _ = self._numbers(block, False)
+        return X, [c for c in self.plan['levels'] if (block.codes(c) == -2).any()]
+
+    def _check_columns(self, frame, response):
+        "Raise if a column that is needed isn't there, or stands twice"
+        for c in self.needs(response):
+            if list(frame.columns).count(c) != 1:
+                raise ValueError(f"the rows must have one column {c!r}")
 
     def compacted(self,
         frame, # Rows, a pandas frame
@@ -426,7 +449,8 @@ class Encoding:
     def _fill(self, out, column, block):
         "One column: the product of its parts"
         first, *others = column['parts']
-        out[:] = self._part(first, block)
+        if 'level' in first: block.table(first['level'], first['table'], out)
+        else: out[:] = self._part(first, block)
         for part in others: out *= self._part(part, block)
         if column['scale'] != 1: out *= column['scale']
 
@@ -788,19 +812,27 @@ class _Encoded:
     "A function of blocks of numbers as a function of frames"
     f:object
     encoding:Encoding
+    decimal:str='.' # Decimal point of text
     column:str=None # of which the cells are handed on too
 
     def __call__(self, frame):
-        parts = (self.f(*block) for block in _pieces(frame, self.encoding, self.column))
-        return reduce(add, parts)
+        pieces = _pieces(frame, self.encoding, self.decimal, self.column)
+        return reduce(add, (self.f(*block) for block in pieces))
 
-def _pieces(frame, encoding, column=None):
+def _pieces(frame, encoding, decimal='.', column=None):
     "A frame as numbers, in blocks of bounded size however many columns there are"
+    if decimal == ',': frame = _with_points(frame, encoding.plan)
     step = max(1, BLOCK//(len(encoding.names) + 1))
     for i in range(0, len(frame), step):
         piece = frame.iloc[i:i+step]
         beside = () if column is None else (piece[column],)
         yield *encoding.apply(piece), *beside
+
+def _with_points(frame, plan):
+    "The frame with decimal points in columns of numbers, where they are text"
+    numeric = [c for c, rule in plan['levels'].items() if rule['numeric']]
+    text = [c for c in {*plan['numbers'], *numeric} if isinstance(frame[c].dtype, pd.StringDtype)]
+    return frame.assign(**{c: decimal_points(frame[c]) for c in text})
 
 # %% ../nbs/14_formulas.ipynb #24d4a425
 class EncodedRows(Rows):
@@ -809,8 +841,10 @@ class EncodedRows(Rows):
         table,             # A frame, files, a Polars, DuckDB, Arrow or Dask table, or `Rows`
         encoding:Encoding, # How to read it
         sep:str=None,      # Between the fields of a CSV file; None: a comma, or a tab in .tsv
+        decimal:str='.',   # Decimal point of a CSV file: `'.'` or `','`
     ):
         self.encoding, self.names, self.response = encoding, encoding.names, encoding.response
+        self.decimal = check_choice('decimal', decimal, '.', ',')
         self.source = source = _source(table, encoding, sep)
         for k in ('once', 'ordered', 'files', '_n'): setattr(self, k, getattr(source, k))
         known = {*(source.names or ()), source.response, *getattr(source, 'types', ())}
@@ -836,24 +870,29 @@ class EncodedRows(Rows):
 
     def blocks(self, skip=0):
         "The rows from `skip` on, as numbers"
-        for frame in self.frames(skip=skip): yield from _pieces(frame, self.encoding)
+        for frame in self.frames(skip=skip):
+            yield from _pieces(frame, self.encoding, self.decimal)
 
     def _pass(self, f, columns=None):
         "The sum of `f`, encoded where the rows are"
         if columns: return self.source.counted(f, columns)
-        return self.source.counted(_Encoded(f, self.encoding), self.encoding.columns)
+        encoded = _Encoded(f, self.encoding, self.decimal)
+        return self.source.counted(encoded, self.encoding.columns)
 
     def pass_with(self, f, column):
         "The sum of `f` over encoded blocks with a further column as it is"
         columns = [*self.encoding.columns, *([] if column in self.encoding.columns else [column])]
-        return self.source.counted(_Encoded(f, self.encoding, column), columns)
+        return self.source.counted(_Encoded(f, self.encoding, self.decimal, column), columns)
 
 def _source(table, encoding, sep):
     "`Rows` that give frames"
     if isinstance(table, Rows): return table
     y = _used(_tree(encoding.plan['response']))[0]
-    if sep is not None: return open_rows(table, y, sep=sep)
-    if not isinstance(table, pd.DataFrame): return as_rows(table, y, strict=None)
-    encoding.apply(table.iloc[:0])
-    if not len(table): raise ValueError("there are no private rows")
-    return _FrameRows(table, encoding)
+    if isinstance(table, pd.DataFrame):
+        encoding.apply(table.iloc[:0])
+        if not len(table): raise ValueError("there are no private rows")
+        return _FrameRows(table, encoding)
+    rows = open_rows(table, y, sep=sep) if sep is not None else as_rows(table, y, strict=None)
+    if isinstance(rows, TableRows):
+        rows.coded = [c for c in encoding.plan['levels'] if c not in encoding.plan['numbers']]
+    return rows

@@ -9,16 +9,15 @@ __all__ = ['fit', 'plan']
 import math
 import os
 import warnings
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
 from .algorithms import dp_pmtolse, dp_ssp
 from .anchored import dp_anchored, public_anchor
-from .checks import PrivacyLeakWarning, check_choice, check_fraction, check_positive, check_integer
-from .checks import shown, warn
-from .files import need_arrow
+from .checks import check_choice, check_fraction, check_integer, check_positive, warn
+from .crossing import warn_overlap
+from .files import read_table
 from .formulas import EncodedRows, Encoding
 from .preconditioning import INTERCEPT
 from .privacy import Budget, eps_to_rho
@@ -42,9 +41,10 @@ def fit(
     intercept:bool=True,     # Fit an intercept?
     safe:bool=True,          # Noise for publication? False, or a seed: an experiment
     seed=None,               # Seed of the noise; makes it an experiment
-    method:str='anchored',   # `'anchored'`, `'pmtolse'` (the paper's), `'ssp'` (no public rows)
+    method:str='anchored',   # `'anchored'`, `'pmtolse'` (the paper's), `'ssp'` (a baseline)
     budget:Budget=None,      # A `Budget` or `Account`; refuses before a private row is read
     sep:str=None,            # Between the fields of CSV files; None: a comma, or a tab in .tsv
+    decimal:str='.',         # Decimal point of CSV files: `'.'` or `','`
     unit=None,               # Who is protected: column of the persons' ids, or ids; None: a row
     **options,               # Of the estimator: `per_unit`, `neighbours` and its own
 )->Fit:
@@ -53,14 +53,16 @@ def fit(
     if private is None: raise ValueError("give the private rows: a frame, files or a table")
     safe = _safe(safe, seed)
     rho = _rho(epsilon, rho, delta, safe)
-    table = _as_table(public, sep)
+    table = _as_table(public, sep, decimal)
+    if method == 'ssp': _check_scales(table)
     if isinstance(unit, str) and table is not None: # ids are no covariate
         table = table.drop(columns=unit, errors='ignore')
     encoding = Encoding.of(formula, table, y=y, X=X, levels=levels, other=other,
                            missing=missing, intercept=intercept)
     _warn_constant(encoding)
-    rows = EncodedRows(private, encoding, sep)
-    _warn_overlap(private, public, rows.files)
+    rows = EncodedRows(private, encoding, sep, decimal)
+    paths = [public] if isinstance(public, (str, os.PathLike)) else []
+    warn_overlap(private, public, rows.files, paths)
     known = () if method == 'ssp' else _public_numbers(table, encoding)
     made = _METHODS[method](rows, None, *known, rho=rho, rng=seed, safe=safe, budget=budget,
                             intercept=encoding.intercept, nonfinite='zero', unit=unit, **options)
@@ -84,6 +86,15 @@ def _rho(epsilon, rho, delta, safe):
     if rho is None: check_positive('epsilon', epsilon)
     return Budget(eps_to_rho(epsilon, delta, safe=safe) if rho is None else rho).rho
 
+def _check_scales(table):
+    "Refuse, or warn of, a method that takes columns as they are"
+    text = ("ssp adds the same noise to all columns as they are: unless they are centred and of like"
+            " size, what it returns is mostly noise.")
+    if table is None: raise ValueError(
+        f"{text} Give public rows, for the method 'anchored'; or scale the columns by what is"
+        " known and call dp_ssp")
+    warn(f"{text} With public rows, the method 'anchored' needs no such care", AdviceWarning)
+
 def _warn_constant(encoding):
     "Warn of text columns with one public level only: they add no column to the fit"
     alone = [name for name, rule in encoding.plan['levels'].items() if len(rule['levels']) < 2]
@@ -91,31 +102,12 @@ def _warn_constant(encoding):
                    " Name its levels, levels={...}, the reference first", AdviceWarning)
 
 # %% ../nbs/27_front.ipynb #7c881e19
-def _as_table(public, sep=None):
+def _as_table(public, sep=None, decimal='.'):
     "Public rows in memory; None stays None"
     if public is None or isinstance(public, pd.DataFrame): return public
-    if isinstance(public, (str, os.PathLike)): return _read_public(Path(public), sep)
-    for name in ('to_pandas', 'df', 'compute'):
-        if hasattr(public, name): return getattr(public, name)()
-    raise ValueError(f"public rows must be a frame or a file, got {shown(public)}")
-
-def _read_public(path, sep):
-    "A public file, or a folder of Parquet files"
-    if not path.exists(): raise ValueError("there is no such file of public rows")
-    name = path.name.lower()
-    if '.csv' in name or '.tsv' in name:
-        return pd.read_csv(path, sep=sep or ('\t' if '.tsv' in name else ','))
-    need_arrow()
-    import pyarrow.dataset as ds
-    kind = 'feather' if name.endswith(('.feather', '.arrow')) else 'parquet'
-    return ds.dataset(path, format=kind).to_table().to_pandas()
-
-def _warn_overlap(private, public, files):
-    "Warn if the public rows are the private ones; looks at names of files, not into them"
-    path = os.path.realpath(public) if isinstance(public, (str, os.PathLike)) else None
-    if private is public or path in map(os.path.realpath, files):
-        warn("the public rows are cut out of the private rows: no promise holds for them."
-             " Leave them out of the private rows", PrivacyLeakWarning)
+    if hasattr(public, 'compute'): return public.compute()
+    try: return read_table(public, sep, decimal)
+    except ValueError as e: raise ValueError(f"public rows: {e}") from None
 
 # %% ../nbs/27_front.ipynb #def5a30b
 def _public_numbers(table, encoding):
@@ -137,42 +129,47 @@ def plan(
     formula:str=None,      # As for `fit`
     public=None,           # Public rows, a frame or a file
     n:int=None,            # Number of private rows that there will be
-    epsilon:float=None,    # ε to spend at `delta`; or give `rho`
-    rho:float=None,        # zCDP to spend; or give `epsilon`
+    epsilon:float=None,    # ε to spend at `delta`; or give `rho`, or `width`
+    rho:float=None,        # zCDP to spend; or give `epsilon`, or `width`
     delta:float=1e-6,      # 0 < δ < 1
-    *, trials:int=7,       # How often the fit is rehearsed
+    *, width:float=None,   # Width of a 95 % interval to reach > 0: gives the ε
+    of:str=None,           # The coefficient whose width is meant; None: the widest slope
+    trials:int=7,          # How often the fit is rehearsed
     seed:int=0,            # Seed of the rehearsal
     sep:str=None,          # As for `fit`
+    decimal:str='.',       # As for `fit`
     **how,                 # `y`, `X`, `levels`, `other`, `missing`, `intercept`, as for `fit`
-)->pd.DataFrame:           # Standard errors to expect, and widths of 95 % intervals
+)->pd.DataFrame:           # Standard errors and widths of 95 % intervals; or, for a width, the ε
     "What a fit of `n` private rows would know, from public rows alone; spends nothing"
     check_integer('seed', seed, 0)
     n, trials = check_integer('n', n, 2), check_integer('trials', trials)
-    rho = _rho(epsilon, rho, delta, safe=True)
-    table = _as_table(public, sep)
+    if width is None: rho = _rho(epsilon, rho, delta, safe=True)
+    elif epsilon is not None or rho is not None:
+        raise ValueError("give epsilon=, rho= or width=, one of the three")
+    table = _as_table(public, sep, decimal)
     encoding = Encoding.of(formula, table, **how)
     B, y_B = _public_numbers(table, encoding)
-    few = min(n, 20_000)
-    world = _World(B.to_numpy(), y_B, encoding.intercept)
-    rng = np.random.default_rng(seed)
-    errors = np.array([world.rehearsed(few, rho*(n/few)**2, rng) for _ in range(trials)])
-    privacy, sampling = 1.4826*np.median(np.abs(errors), axis=0), world.sampling(n)
-    both = np.hypot(privacy, sampling)
-    labels = [*encoding.names, INTERCEPT] if encoding.intercept else encoding.names
-    return pd.DataFrame(dict(sampling=sampling, privacy=privacy, se=both, width=2*1.96*both),
-                        index=labels)
+    world = _World(B, y_B, encoding.intercept)
+    if width is None: return world.table(n, rho, trials, seed)
+    width_at = lambda eps: world.width(n, eps_to_rho(eps, delta, safe=True), trials, seed, of)
+    return _epsilon_for(check_positive('width', width), width_at)
 
 # %% ../nbs/27_front.ipynb #e9b90464
+_REHEARSED = 20_000 # rows, at most
+
 class _World:
     "Rows like the public ones, with responses from their fit"
     def __init__(self, B, y_B, intercept):
-        self.B, self.intercept = B, intercept
-        self.Z = np.c_[B, np.ones(len(B))] if intercept else B
-        anchor = public_anchor(B, y_B, intercept)
-        self.beta, self.sd = anchor.uncentre(anchor.start), anchor.unit
+        self.labels = [*B.columns, INTERCEPT] if intercept else list(B.columns)
+        self.B, self.y_B, self.intercept = B.to_numpy(), y_B, intercept
+        self.Z = np.c_[self.B, np.ones(len(B))] if intercept else self.B
+        anchor = public_anchor(self.B, y_B, intercept)
+        self.beta, self.unknown = anchor.uncentre(anchor.start), anchor.unknown()
         left = y_B - self.Z @ self.beta
         size = max(math.sqrt(np.mean(left**2)), 1e-300)
-        self.left = left*(self.sd/size) # with their tails, and not too small
+        self.left = left*(anchor.unit/size) # with their tails, and not too small
+        n = len(B)
+        self.optimism = math.sqrt(max(n - anchor.k - 1, n/4)/n)
 
     def rows(self, n, rng):
         "So many rows and responses"
@@ -180,17 +177,61 @@ class _World:
         return self.B[at], self.Z[at] @ self.beta + self.left[other]
 
     def rehearsed(self, n, rho, rng):
-        "What privacy moves: the private coefficients minus those of least squares of the same rows"
-        (A, y), (B, y_B) = self.rows(n, rng), self.rows(max(len(self.B), 2), rng)
+        "Standard errors that a fit reports: from sampling, and from privacy"
         with warnings.catch_warnings():
             warnings.simplefilter('ignore')
-            made = dp_anchored(A, y, B, y_B, rho, rng, intercept=self.intercept)
-        size = np.sqrt((self.Z**2).mean(0)) + 1e-300
-        Z = (np.c_[A, np.ones(n)] if self.intercept else A)/size
-        return made.all - np.linalg.lstsq(Z, y, rcond=1e-12)[0]/size
+            made = dp_anchored(*self.rows(n, rng), self.B, self.y_B, rho, rng,
+                               intercept=self.intercept)
+        if isinstance(made.cov, str): return np.full((2, len(self.labels)), math.inf)
+        both = np.diag(made.cov), np.diag(made.cov_privacy)
+        return np.sqrt([np.maximum(both[0] - both[1], 0), both[1]])
 
-    def sampling(self, n):
-        "Standard errors of least squares with `n` rows"
-        size = np.sqrt((self.Z**2).mean(0)) + 1e-300
-        Z = self.Z/size
-        return self.sd*np.sqrt(np.diag(np.linalg.pinv(Z.T @ Z/len(Z)))/n)/size
+    def table(self, n, rho, trials, seed):
+        "Standard errors to expect, the median of some rehearsals"
+        few, rng = min(n, _REHEARSED), np.random.default_rng(seed)
+        told = [self.rehearsed(few, rho*(n/few)**2, rng) for _ in range(trials)]
+        sampling, privacy = np.median(told, axis=0)
+        sampling = sampling*self.optimism*math.sqrt(few/n)
+        se = np.hypot(sampling, privacy)
+        made = dict(sampling=sampling, privacy=privacy, se=se, width=2*1.96*se)
+        table = pd.DataFrame(made, index=self.labels)
+        table.iloc[self.unknown] = math.nan # no public row shows it
+        return table
+
+    def width(self, n, rho, trials, seed, of):
+        "The width to expect of one interval"
+        widths = self.table(n, rho, trials, seed).width
+        if of is None: return widths.drop(INTERCEPT, errors='ignore').max()
+        if of not in widths.index: raise ValueError(
+            f"of= must name a coefficient: one of {', '.join(widths.index)}")
+        if math.isnan(widths[of]): raise ValueError(
+            f"the public rows don't show how {of} varies: its width can't be planned")
+        return widths[of]
+
+# %% ../nbs/27_front.ipynb #918c1f27
+def _epsilon_for(width, width_at, low=.01, high=100.):
+    "The ε at which a width is reached, to a few hundredths"
+    eps, known = 1., {}
+    def too_wide(eps):
+        if eps not in known: known[eps] = width_at(eps)
+        return known[eps] > width
+    while too_wide(eps):
+        if eps >= high: raise ValueError(
+            f"no epsilon up to {high:g} makes the interval so narrow: {known[eps]:.4g} is left, which"
+            " is from sampling. More rows would help")
+        eps = min(3*eps, high)
+    while not too_wide(eps):
+        if eps <= low: return low
+        eps = max(eps/3, low)
+    for _ in range(4):
+        wide = max(e for e in known if too_wide(e))
+        narrow = min(e for e in known if not too_wide(e))
+        if narrow < 1.03*wide: break
+        too_wide(_between(wide, narrow, known, width))
+    return float(f'{min(e for e in known if not too_wide(e)):.3g}')
+
+def _between(wide, narrow, known, width):
+    "An ε between two, where the line through the logarithms of their widths has this width"
+    a, b = math.log(known[wide]), math.log(known[narrow])
+    share = (a - math.log(width))/(a - b) if a < math.inf else .5
+    return wide*(narrow/wide)**min(max(share, .05), .95)

@@ -167,10 +167,12 @@ class Fit:
         X,                # Rows (m, d) without a column of ones, or a table with the columns of the formula
         level:float=None, # Coverage of intervals, 0 < level < 1; None: predictions alone
     ):                    # (m,), or a frame with intervals of the mean and of a new response
-        "`X @ beta`, plus the intercept if there is one"
+        "`X @ beta`, plus the intercept if there is one; a pandas frame keeps its index"
+        index = X.index if isinstance(X, pd.DataFrame) else None
         X = self._design(X)
         mean = X @ self.all
-        return mean if level is None else self._prediction_table(X, mean, level)
+        if level is not None: return self._prediction_table(X, mean, level, index)
+        return mean if index is None else pd.Series(mean, index, name=self.response)
 
     def _design(self, X):
         "Rows as a matrix, with a column of ones where there is an intercept"
@@ -178,9 +180,14 @@ class Fit:
         return X if self.intercept is None else np.c_[X, np.ones(len(X))]
 
     def _encoded(self, X):
-        "A table as rows of numbers; NaN where a row has a gap"
+        "A table as rows of numbers; NaN, and a warning, where a row has a gap or an unknown level"
         X = X.to_pandas() if hasattr(X, 'to_pandas') else X
-        return self.encoding.apply(X, response=False)[0]
+        X, strange = self.encoding.predictors(X)
+        gaps = np.isnan(X).any(axis=1)
+        level = f", or a level of {', '.join(strange)} that the fit doesn't know" if strange else ""
+        if gaps.any():
+            warn(f"{gaps.sum()} of {len(X)} rows have no prediction: a gap{level}", AdviceWarning)
+        return X
 
     def _numbers(self, X):
         "Rows of numbers, checked"
@@ -191,13 +198,13 @@ class Fit:
         if X.shape[1] != d: raise ValueError(f"X must have {d} columns, got {X.shape[1]}")
         return X
 
-    def _prediction_table(self, X, mean, level):
+    def _prediction_table(self, X, mean, level, index=None):
         "Intervals of the mean, and of a new response where the residuals' sd is known"
         t = t_law.isf((1 - check_fraction('level', level))/2, self.df)
         cov = self.covariance()
         known = np.isfinite(cov).all()
         se = np.sqrt(np.einsum('ij,jk,ik->i', X, cov, X)) if known else np.full(len(X), math.inf)
-        table = pd.DataFrame(dict(mean=mean, se=se, low=mean - t*se, high=mean + t*se))
+        table = pd.DataFrame(dict(mean=mean, se=se, low=mean - t*se, high=mean + t*se), index)
         if self.residual_sd is None: return table
         wide = t*np.sqrt(se**2 + self.residual_sd**2)
         return table.assign(new_low=mean - wide, new_high=mean + wide)
@@ -317,6 +324,8 @@ def _summary(fit, level, delta):
     cov = np.full((p, p), math.nan) if none else fit.cov
     table = summary_table(fit.all, cov, fit.labels, fit.cov_privacy, level, fit.df)
     notes = [f"No standard errors: {fit.cov}."] if none else _notes(fit)
+    if fit.encoding and fit.who.unit == 'row':
+        notes.append("No. Observations counts all rows, also those with a gap: how many have one is private.")
     return Summary(f'Private regression: {fit.method}', _facts(fit, delta, none), table, [*notes, *fit.advice])
 
 def _facts(fit, delta, none):
