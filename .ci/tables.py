@@ -94,6 +94,12 @@ def persons(function, **small):
     return write
 
 
+def knowledge(function, **small):
+    "A table of the page on public knowledge"
+    def write(is_small): return from_notebook('25a_knowledge', function)(**(small if is_small else {}))
+    return write
+
+
 TABLES = { # file: its writer
     'results.csv.gz': paper,
     'comparison_main.csv.gz': comparison_main,
@@ -103,6 +109,9 @@ TABLES = { # file: its writer
     'audit_table.csv.gz': audit_table,
     'benchmark.csv.gz': benchmark,
     'plan.csv.gz': plan,
+    'knowledge_forms.csv.gz': knowledge('measure_forms', names=('college',), epsilons=(3.,), trials=1),
+    'knowledge_wrong.csv.gz': knowledge('measure_wrong', names=('college',), epsilons=(3.,), trials=1),
+    'knowledge_nothing.csv.gz': knowledge('measure_nothing', names=('college',), sets=('red_wine',), trials=1),
     'persons_panels.csv.gz': persons('measure_panels', names=('wages',), epsilons=(3.,), trials=1),
     'persons_m0.csv.gz': persons('measure_m0', names=('health',), trials=1),
     'persons_audit.csv.gz': persons('measure_audit', trials=200),

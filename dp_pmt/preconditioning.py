@@ -239,6 +239,9 @@ def public_rows(
     "Public rows and responses, checked"
     if isinstance(B, (PublicRows, PublishedMoment)): return B
     if hasattr(B, 'public_side'): return B.public_side() # knowledge of another form
+    if B is None or isinstance(B, dict): raise ValueError(
+        "this method needs public rows with responses, or a published second moment with the size of the"
+        " responses; dp_anchored takes public knowledge of any form, or none")
     if y_B is None and not isinstance(B, Rows):
         raise ValueError("give the public responses y_B, or the name of their column in B")
     rows = as_rows(B, y_B, whose='public rows')
