@@ -196,12 +196,29 @@ class Account(Budget):
         "Write several costs into the file, all or none; when this returns they are on the disk"
         with _locked(self.path) as file:
             self._read(file)
-            pairs = self._balance().check(costs)
+            pairs = self._checked(costs)
             paid = [(label(what, 'a release'), rho) for what, rho in pairs]
             self._write(file, dict(paid=paid, time=_now(), about=self.about))
             self._paid += paid
             self._records += 1
         return [rho for _, rho in pairs]
+
+    def check(self,
+        costs, # A dict, or pairs `(what, rho)`
+    )->list:   # The same as pairs, to be written into the ledger
+        "Raise what `spend_all` would raise; nothing is spent"
+        with _locked(self.path) as file: self._read(file)
+        return self._checked(costs)
+
+    def _checked(self, costs):
+        "The costs as pairs; an error says what is left as ε too"
+        balance = self._balance()
+        try: return balance.check(costs)
+        except ValueError as e: problem = str(e)
+        if 'exhausted' in problem and balance.left:
+            problem += (f" (in rho; a release with epsilon = {fine_eps(balance.left, self.delta):.4g} at"
+                        f" delta = {self.delta:g} can still be paid)")
+        raise ValueError(problem)
 
     def _balance(self):
         "The balance that was read last"

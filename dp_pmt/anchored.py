@@ -22,6 +22,7 @@ from .checks import warn as warn_user
 from .crossing import OWN, Run
 from .inference import ResidualSizes, errors, inference_share, influence_query
 from .preconditioning import INTERCEPT, Coordinates, PublicRows
+from .privacy import gaussian_eps
 from .queries import COUNT, OCTAVES, JointMoments, Query, RowSizes, ScoreSizes, SecondMoment
 from .results import AdviceWarning, Fit
 from .rows import Rows
@@ -633,7 +634,7 @@ def _unmoved(run, at, warn):
     advice = [_too_little(run, at)]
     if warn: warn_user(advice[0], AdviceWarning)
     return run.fit(at.uncentre(at.start), 'anchored', path=_all(at, [at.start]), advice=advice,
-                   extras=dict(anchor=at), cov="rho is too small for a step: this is the public fit")
+                   extras=dict(anchor=at), cov="the budget is too small for a step: this is the public fit")
 
 # %% ../nbs/25_anchored.ipynb #anch0031
 @delegates(Run, but=OWN)
@@ -680,15 +681,15 @@ def _advice(run, found):
          " Are the units the same? The public fit was not used"),
         (g >= 16 and found.at.source, _misleading(found.at.source, math.sqrt(g))),
         (found.chosen is not None,
-         f"the private steps did worse than {_other(run, found.chosen)}, which is returned."
-         " Transform skewed columns and responses (log, ranks), or spend more rho"),
+         f"the private steps did worse than {_other(run, found)}, which is returned."
+         " Transform skewed columns and responses (log, ranks), or spend more"),
         (heavy > .2,
          f"a few outsized rows hold about {heavy:.0%} of the rows' squared size and were weighted"
          " down: least squares would follow them, this fit follows the bulk. Transform skewed"
-         " columns (log, ranks), or spend more rho"),
+         " columns (log, ranks), or spend more"),
         (last.clipped > .2,
          f"about {last.clipped:.0%} of the residuals were clipped in the last step: the fit leans"
-         " towards the median. Transform the response, or spend more rho")]
+         " towards the median. Transform the response, or spend more")]
     true = [text for so, text in says if so]
     return _empty_rows(run.n, found.sizes.rows) + true + _unlearnt(run, found)
 
@@ -714,10 +715,11 @@ def _misleading(source, times):
     return (f"{source}: the private rows disagree by about {times:.0f} times the standard error."
             " That was outvoted here, but don't rely on it elsewhere")
 
-def _other(run, chosen):
+def _other(run, found):
     "The fit that was better"
-    mean = 'the public mean of the responses' if run.intercept else 'zero'
-    return ('the public fit', f'predicting {mean}')[chosen or 0]
+    told = 'public ' if found.at.source else ''
+    mean = f'the {told}mean of the responses' if run.intercept else 'zero'
+    return 'the public fit' if told and not found.chosen else f'predicting {mean}'
 
 # %% ../nbs/25_anchored.ipynb #anch0033
 def _unlearnt(run, found):
@@ -732,7 +734,7 @@ def _unlearnt(run, found):
                    " Left out (coefficient 0): give public rows in which they vary, or drop them")
     if same.any():
         out.append(f"the private rows tell little about {_some(names, np.flatnonzero(same))}: what was believed"
-                   " beforehand stands. Drop nearly collinear columns, join rare levels, or spend more rho")
+                   " beforehand stands. Drop nearly collinear columns, join rare levels, or spend more")
     return out
 
 def _some(names, which, most=8):
@@ -751,6 +753,8 @@ def _empty_rows(n, sizes):
 def _too_little(run, at):
     "A sentence for a budget that is too small for a step"
     spent = f"{run.budget.spent:g}" if run.budget.spent else 'nothing'
-    return (f"rho = {run.budget.rho:g} can't see {at.k} directions in {run.n} rows: this is the public"
-            f" ridge fit, {spent} was spent. About rho = {least_rho(run.n, at.k):.2g} would be the"
-            " least to help")
+    rho = least_rho(run.n, at.k)
+    what = 'this is the public ridge fit' if at.source else 'all slopes are 0'
+    return (f"this budget can't see {at.k} directions in {run.n} rows: {what},"
+            f" {spent} was spent. About rho = {rho:.2g} (epsilon = {gaussian_eps(rho, 1e-6):.2g} at"
+            " delta = 1e-06) would be the least to help")

@@ -18,6 +18,7 @@ from . import __version__
 from .account import Account
 from .front import fit, plan
 from .preconditioning import INTERCEPT
+from .privacy import fine_eps
 from .results import Fit
 from .tables import interval_table
 
@@ -152,7 +153,7 @@ def _parser():
     fitting.add_argument('--ranges', help="a codebook, .json: {\"age\": [18, 90], \"wage\": [0, 2000]}")
     _add_model(fitting)
     fitting.add_argument('--method', default='anchored',
-                         help="anchored (the default), pmtolse (the paper's), ssp (no public rows)")
+                         help="anchored (the default), pmtolse (the paper's), ssp (a baseline)")
     fitting.add_argument('--unit', help="the column of the persons' ids, to protect persons, not"
                                         " rows")
     fitting.add_argument('--per-unit', type=int,
@@ -172,6 +173,10 @@ def _parser():
     planning.add_argument('public', help="public rows")
     planning.add_argument('--rows', type=int, required=True,
                           help="number of private rows that there will be")
+    planning.add_argument('--width', type=float,
+                          help="width of a 95%% interval to reach, in place of epsilon, which is"
+                               " then searched for")
+    planning.add_argument('--of', help="the coefficient whose width is meant (the widest slope)")
     _add_model(planning)
     showing = commands.add_parser('show', help="print a fit that was written, or make a report"
                                                " of it")
@@ -197,6 +202,7 @@ def _add_model(parser):
     add('--missing', default='zero', help="a row with a gap: zero (the default), impute or regress")
     add('--no-intercept', action='store_true', help="force the line through the origin")
     add('--sep', help="what separates the fields of CSV files")
+    add('--decimal', default='.', help="decimal point of CSV files: . (the default) or ,")
 
 # %% ../nbs/61_cli.ipynb #ed47e0cc
 def _model(args):
@@ -210,7 +216,7 @@ def _model(args):
                 y=args.y,
                 X=args.x and args.x.split(','), levels=levels or None,
                 other=args.other, missing=args.missing,
-                intercept=not args.no_intercept, sep=args.sep)
+                intercept=not args.no_intercept, sep=args.sep, decimal=args.decimal)
 
 def _account(args):
     "The account to charge: the one that was named, or one beside the private rows"
@@ -221,12 +227,16 @@ def _account(args):
     new = not path.exists()
     account = Account(path, epsilon=args.limit if new else None, delta=args.delta)
     account.about = args.formula or f'{args.y} by {args.x}'
-    limit = f"{account.left:.4g} of rho = {account.rho:.4g} left"
-    if new: limit = f"new, over epsilon = {args.limit:g}"
+    limit = f"new, over epsilon = {args.limit:g}" if new else f"{_still(account)} left"
     _say(f"account: {path.name}, beside the private rows ({limit}). --account names another,"
          f" --no-account keeps none"
          if not args.account else f"account: {path.name} ({limit})")
     return account
+
+def _still(account):
+    "What one more release may cost"
+    left = account.left
+    return f"epsilon = {fine_eps(left, account.delta):.4g}" if left else "nothing"
 
 def _say(text): print(text, file=sys.stderr)
 
@@ -241,8 +251,8 @@ def _fit(args):
     print(made.summary(delta=args.delta))
     for out in args.out: _write(made, out, args.delta, account)
     if account:
-        _say(f"account: {account.eps(args.delta):.4g} of epsilon spent in total,"
-             f" {account.left:.4g} of rho left")
+        _say(f"account: epsilon = {account.eps():.4g} spent in total, {_still(account)} left for"
+             " one more release")
 
 def _known(args):
     "What is public: a file, a codebook, or nothing"
@@ -269,8 +279,12 @@ def _check_suffix(out, *allowed):
 
 def _plan(args):
     "dp_pmt plan"
-    print(plan(public=args.public, n=args.rows,
-               **_model(args)).to_string(float_format='{:.4g}'.format))
+    asked = dict(_model(args), public=args.public, n=args.rows)
+    if args.width is not None:
+        epsilon = plan(**asked, width=args.width, of=args.of)
+        print(f"epsilon = {epsilon:g} at delta = {args.delta:g} for a width of {args.width:g}")
+        asked |= dict(epsilon=epsilon, rho=None)
+    print(plan(**asked).to_string(float_format='{:.4g}'.format))
 
 def _show(args):
     "dp_pmt show"

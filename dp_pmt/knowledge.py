@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['ColumnShapes', 'ColumnBins', 'Column', 'look', 'Knowledge', 'as_knowledge']
 
-# %% ../nbs/25a_knowledge.ipynb #4a07838e
+# %% ../nbs/25a_knowledge.ipynb #57d229a3
 import math
 import os
 from dataclasses import dataclass, field, replace
@@ -22,7 +22,7 @@ from .release import Release
 from .results import Fit
 from .rows import Rows, check_names
 
-# %% ../nbs/25a_knowledge.ipynb #5c0cb968
+# %% ../nbs/25a_knowledge.ipynb #66375c40
 _E = np.arange(-64, 65) # octaves; the outer two are open
 _LOW = np.r_[-2.**_E[::-1], 0, 2.**(_E - 1), 1]
 _HIGH = np.r_[-2.**(_E[::-1] - 1), 0, 2.**_E, 1]
@@ -55,7 +55,7 @@ class ColumnShapes(Query):
         at = np.where(x == 0, _ZERO, np.where(x == 1, _ONE, at))
         return np.bincount(at, minlength=len(_LOW))
 
-# %% ../nbs/25a_knowledge.ipynb #4c29ae03
+# %% ../nbs/25a_knowledge.ipynb #6384d57a
 _BINS = 64
 
 @dataclass(eq=False)
@@ -68,7 +68,7 @@ class ColumnBins(ColumnShapes):
         at = np.minimum(np.floor((x - low)*(_BINS/(high - low))), _BINS - 1)
         return np.bincount(at[(x >= low) & (x <= high)].astype(int), minlength=_BINS)
 
-# %% ../nbs/25a_knowledge.ipynb #e6d98d5a
+# %% ../nbs/25a_knowledge.ipynb #3f5c0c06
 @dataclass
 class Column:
     "Where the values of a column lie, as far as it is known"
@@ -135,7 +135,7 @@ def _mean_sd(counts, x, w):
     within = counts @ (w*w*np.ones(len(x)))/counts.sum()/12
     return float(m), math.sqrt(max(v, 0) + within)
 
-# %% ../nbs/25a_knowledge.ipynb #a24ce94d
+# %% ../nbs/25a_knowledge.ipynb #d5a566f7
 _LOOKS = .03, .02, .01, .01 # of rho, for each question of a round
 
 def look(
@@ -173,7 +173,7 @@ def _visible_octaves(run, columns, rho):
         f"rho = {run.budget.rho:.3g} can't show where {len(columns)} columns of {run.n} rows lie: that takes about"
         f" rho = {need/_LOOKS[0]:.2g}. Give the ranges of all columns and of the response, or public rows, or spend more")
 
-# %% ../nbs/25a_knowledge.ipynb #4090a285
+# %% ../nbs/25a_knowledge.ipynb #6e66a383
 @dataclass(eq=False)
 class Knowledge:
     "What is public about a regression: `Knowledge()` is nothing, `+` joins two; what is missing is asked privately"
@@ -283,7 +283,7 @@ class Knowledge:
         if _no_worse(run, told): return told, notes
         return nothing, [*notes, f"{known.source}: its coefficients predict worse than none. They were not used"]
 
-# %% ../nbs/25a_knowledge.ipynb #f6b64363
+# %% ../nbs/25a_knowledge.ipynb #d5324693
 _ONES = '(intercept)', 'Intercept', 'intercept', 'const', '_cons' # what tables call it
 
 def _unlabelled(B):
@@ -318,7 +318,7 @@ def _uncorrelated(means, sds):
     S = np.diag([check_positive(f'the sd of {k}', sds[k])**2 for k in means])
     return PublishedMoment(S, math.nan, np.array([float(v) for v in means.values()]), names=list(map(str, means)))
 
-# %% ../nbs/25a_knowledge.ipynb #83a9368e
+# %% ../nbs/25a_knowledge.ipynb #d5860b79
 def _earlier(x):
     "A fit from a fit, a release, or the file of either"
     if isinstance(x, Fit): return x
@@ -354,7 +354,7 @@ def _budgets_add(fit):
     if not fit.rho: return []
     return [f"an earlier fit was used that cost rho = {fit.rho:.4g}: for whoever is in both, the budgets add up"]
 
-# %% ../nbs/25a_knowledge.ipynb #5ae6820f
+# %% ../nbs/25a_knowledge.ipynb #3e931363
 def _as_table(known, names, run):
     "Simulated rows as rows without responses and a table of coefficients, no surer than `count` rows make it"
     B, y, *_ = known.rows
@@ -417,7 +417,7 @@ def _moved(known, columns, names):
     return [f"far from where {known.source} would have them: {', '.join(wrong[:8])}{more}. Are the units the same?"
             " Where the private look found them was used"]
 
-# %% ../nbs/25a_knowledge.ipynb #936107d2
+# %% ../nbs/25a_knowledge.ipynb #4d6527fd
 _SHRINK = .02 # share of the identity in published correlations
 
 def _seen_from(known, columns, run):
@@ -429,7 +429,7 @@ def _seen_from(known, columns, run):
     indicator = np.array([c.indicator for c in columns] + [False]*run.intercept)
     V = _whitener(known, len(D), run.intercept, [c.wrong for c in columns])/D
     return Anchor(V, 1., np.zeros(len(D)), center if run.intercept else None, 0., None, D,
-                  np.zeros(len(D)), indicator, source=known.source)
+                  np.zeros(len(D)), indicator)
 
 def _whitener(known, p, intercept, wrong):
     "(p, p) that makes scaled columns white, with rows of mean square 1; correlations of columns that lie elsewhere don't count"
@@ -455,7 +455,7 @@ def _row_moment(B, intercept):
     S[np.ix_(seen, seen)] = (W_inv.T @ W_inv)*np.outer(size[seen], size[seen])
     return S
 
-# %% ../nbs/25a_knowledge.ipynb #011e8ee4
+# %% ../nbs/25a_knowledge.ipynb #f77cfa21
 _PRIOR, _PRIOR_MEAN = .5, .5 # what a column of its size may add, and the mean response be off, in sds of the response
 _COMPARED = .01 # share of rho that asks whether told coefficients are better than none
 
@@ -470,7 +470,7 @@ def _believed(known, at, response, names=None):
     if names: _tell_table(known, names, start, C, (known.least*size/typical)**2)
     F = np.linalg.inv(at.V.T)/unit
     return replace(at, unit=unit, start=start, P=F @ C @ F.T, spread=size/unit,
-                   offset=response.center if at.intercept else 0.)
+                   offset=response.center if at.intercept else 0., source=known.source if names else '')
 
 def _no_worse(run, at):
     "Do the coefficients that were told predict no worse than zeros, as far as a small share of rho can tell?"
@@ -485,7 +485,7 @@ def _tell_table(known, names, start, C, least):
     which = np.array(at)[sure]
     C[np.ix_(which, which)] = known.cov[np.ix_(sure, sure)] + np.diag(least[which])
 
-# %% ../nbs/25a_knowledge.ipynb #6dbda859
+# %% ../nbs/25a_knowledge.ipynb #02e6af02
 def as_knowledge(
     x, # `Knowledge`; ranges, a dict; a fit, a release or the file of one; moments; rows without responses; None: nothing
 )->Knowledge:

@@ -17,6 +17,7 @@ from .algorithms import dp_ssp
 from .anchored import dp_anchored
 from .checks import PrivacyLeakWarning, to_floats, warn
 from .privacy import eps_to_rho
+from .results import AdviceWarning
 
 try:
     from sklearn.base import BaseEstimator, RegressorMixin
@@ -58,7 +59,10 @@ class PrivateLinearRegression(RegressorMixin, BaseEstimator):
                        intercept=self.fit_intercept,
                        safe=safe, nonfinite='zero', budget=self.budget,
                        unit=unit, per_unit=self.per_unit, neighbours=self.neighbours)
-        if self.public is None: self.fit_ = dp_ssp(X, y, **options)
+        if self.public is None:
+            warn("without public rows the same noise is added to all columns: unless they are centred"
+                 " and of like size by what is known, the coefficients are mostly noise", AdviceWarning)
+            self.fit_ = dp_ssp(X, y, **options)
         else: self.fit_ = dp_anchored(X, y, *self._public(), **options)
         self.coef_, self.intercept_ = self.fit_.beta, self.fit_.intercept or 0.
         return self
