@@ -676,7 +676,7 @@ def _advice(run, found):
     last, g = found.records[-1], found.records[0].inflation
     heavy = _outsized(*found.sizes.rows, last.R)
     says = [
-        (found.sizes.wrong,
+        (found.sizes.wrong and found.at.source,
          f"far larger or smaller in the private rows than in the public ones: {_units(run, found)}."
          " Are the units the same? The public fit was not used"),
         (g >= 16 and found.at.source, _misleading(found.at.source, math.sqrt(g))),
