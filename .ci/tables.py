@@ -83,6 +83,11 @@ def benchmark(small):
     return pd.DataFrame(bench_fit(20_000)) if small else benchmark()
 
 
+def costs(small):
+    from dp_pmt.costs import measure_costs
+    return measure_costs(dict(d=(2,), per=(3,), R2=(.5,)), repeats=4) if small else measure_costs()
+
+
 def plan(small):
     measure = from_notebook('27_front', 'measure_plan')
     return measure(('vocab',), (3.,), 1) if small else measure()
@@ -108,6 +113,7 @@ TABLES = { # file: its writer
     'release_coverage.csv.gz': release_coverage,
     'audit_table.csv.gz': audit_table,
     'benchmark.csv.gz': benchmark,
+    'costs.csv.gz': costs,
     'plan.csv.gz': plan,
     'knowledge_forms.csv.gz': knowledge('measure_forms', names=('college',), epsilons=(3.,), trials=1),
     'knowledge_wrong.csv.gz': knowledge('measure_wrong', names=('college',), epsilons=(3.,), trials=1),

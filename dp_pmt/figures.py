@@ -11,9 +11,10 @@ import os
 from base64 import b64encode
 from html import escape
 from io import BytesIO
+from itertools import product
 
 import matplotlib.pyplot as plt
-from ipywidgets import HTML, SelectionSlider, Stack, VBox, interactive, jslink
+from ipywidgets import SelectionSlider, interactive
 from PIL import Image
 
 # %% ../nbs/03_figures.ipynb #28e68775
@@ -44,15 +45,17 @@ def _slider(
     )
 
 # %% ../nbs/03_figures.ipynb #21da271b
+_DPI = 160 # of a frame: sharp on a phone, shown at 100 a inch
+
 def _png():
-    "The current figure as a PNG of 32 colours; closes it"
+    "The current figure as a PNG of 32 colours, and its width on the page; closes it"
     full, small = BytesIO(), BytesIO()
-    plt.savefig(full, dpi=110, bbox_inches='tight') # tight: a legend may stand outside
+    plt.savefig(full, dpi=_DPI, bbox_inches='tight') # tight: a legend may stand outside
     plt.close()
     picture = Image.open(full).convert('RGB')
     picture = picture.quantize(32, dither=Image.Dither.NONE)
     picture.save(small, 'PNG', optimize=True)
-    return small.getvalue()
+    return small.getvalue(), round(picture.width*100/_DPI)
 
 # %% ../nbs/03_figures.ipynb #f2f4a571
 def _frame(
@@ -61,31 +64,46 @@ def _frame(
 )->str:       # An `<img>` that holds the picture
     "The figure of `plot(**params)` as an `<img>` with alternative text"
     plot(**params)
-    data = b64encode(_png()).decode()
+    data, width = _png()
     settings = ', '.join(f'{k} = {_label(v)}' for k, v in params.items())
     alt = escape(f'{inspect.getdoc(plot)}: {settings}')
-    return f'<img alt="{alt}" src="data:image/png;base64,{data}">'
+    return (f'<img alt="{alt}" width="{width}"'
+            f' src="data:image/png;base64,{b64encode(data).decode()}">')
 
 # %% ../nbs/03_figures.ipynb #d7915405
-def _frames(plot, sliders, params):
-    "A picture for every point of the grid: nested, one level of `Stack` a slider"
-    if not sliders:
-        return HTML(_frame(plot, **params))
-    (name, slider), *rest = sliders
-    children = [_frames(plot, rest, {**params, name: v}) for _, v in slider.options]
-    stack = Stack(children, selected_index=slider.index)
-    jslink((slider, 'index'), (stack, 'selected_index'))
-    return stack
+def _input(name, slider):
+    "A slider of HTML: its label, its values and where it starts"
+    values = escape('|'.join(label for label, _ in slider.options))
+    last = len(slider.options) - 1
+    return (f'<label>{escape(slider.description)} <input type="range" min="0" max="{last}"'
+            f' step="1" value="{slider.index}" data-values="{values}"'
+            f' aria-label="{escape(name)}" aria-valuetext="{escape(slider.label)}">'
+            f'<output>{escape(slider.label)}</output></label>')
+
+def _still(plot, sliders):
+    "Sliders over a picture for every point of the grid; the one of the defaults is shown"
+    frames = []
+    for at in product(*(range(len(s.options)) for s in sliders.values())):
+        params = {k: s.options[i][1] for i, (k, s) in zip(at, sliders.items())}
+        start = all(i == s.index for i, s in zip(at, sliders.values()))
+        state = f'data-at="{" ".join(map(str, at))}"' + ('' if start else ' hidden')
+        frames.append(_frame(plot, **params).replace('<img', f'<img {state}', 1))
+    inputs = ''.join(_input(k, s) for k, s in sliders.items())
+    return f'<div class="demo"><div class="demo-sliders">{inputs}</div>{"".join(frames)}</div>'
+
+class _Page:
+    "HTML to show"
+    def __init__(self, html): self.html = html
+    def _repr_html_(self): return self.html
 
 # %% ../nbs/03_figures.ipynb #81d32a6f
 def demo(
     plot,    # A plot function with a default for every parameter; draws on a new figure
     **grids, # For each parameter that gets a slider, its values; they hold the default
-):           # A widget
+):           # A widget, or HTML for a page
     "`plot` under sliders: recomputed where there is a kernel, from frames of the whole grid where `DP_PMT_STATIC` is set"
     declared = inspect.signature(plot).parameters
     sliders = {k: _slider(k, grid, declared[k].default) for k, grid in grids.items()}
     if not os.environ.get('DP_PMT_STATIC'):
         return interactive(plot, **sliders)
-    frames = _frames(plot, list(sliders.items()), {})
-    return VBox([*sliders.values(), frames])
+    return _Page(_still(plot, sliders))

@@ -1,7 +1,8 @@
 """Build the site: notebooks -> Sphinx sources in _proc/ -> HTML in _docs/
 
 Saved outputs are kept. Only demos run again, in a process where `demo` draws its whole grid,
-and their frames go into the page with the widgets that turn them."""
+and their frames go beside the pages. `build.py --quick` takes the frames that are there, however old,
+and with names (`--quick 01_privacy index`) builds these pages only."""
 import ast
 import hashlib
 import json
@@ -12,6 +13,7 @@ import subprocess
 import symtable
 import sys
 import tarfile
+from base64 import b64decode
 from concurrent.futures import ThreadPoolExecutor
 from configparser import ConfigParser
 from pathlib import Path
@@ -21,18 +23,24 @@ import nbformat
 here = Path(__file__).resolve().parent
 sys.path.insert(0, str(here.parent))
 from nb import WIDGET, nbs, notebooks, root  # noqa: E402
+import finish  # noqa: E402
+import made  # noqa: E402
 import reference  # noqa: E402
 
 cfg = ConfigParser(delimiters=['=']); cfg.read(root/'settings.ini', encoding='utf-8'); cfg = cfg['DEFAULT']
 proc, out = root/'_proc', root/cfg['doc_path']
 src, static = proc/'src', proc/'static'
-STATE = 'application/vnd.jupyter.widget-state+json'
-NPM = {'mathjax@3.2.2': ('es5/', 'mathjax', r'tex-chtml-full\.js|output/chtml/fonts/.*'), '@jupyter-widgets/html-manager@1.0.15': ('dist/', 'widgets', r'embed\.js|.*\.woff2')}
+quick = '--quick' in sys.argv
+NPM = { # package: (folder in it, folder here, files to take)
+    'temml@0.13.5': ('dist/', 'temml', r'temml\.cjs'),
+    'axe-core@4.10.2': ('', 'temml', r'axe\.min\.js'), # for the tests
+    '@fontsource/stix-two-math@5.3.0': ('files/', 'temml', r'stix-two-math-latin-400-normal\.woff'),
+}
 
 
 def flags(cell):
     "The directives of a code cell: {name: value}"
-    lines = re.findall(r'^#\|\s*([\w-]+):?\s*(.*)$', cell.source, re.M) if cell.cell_type == 'code' else []
+    lines = re.findall(r'^#\|[ \t]*([\w-]+):?[ \t]*(.*)$', cell.source, re.M) if cell.cell_type == 'code' else []
     return {k: v.strip() for k, v in lines}
 
 
@@ -65,30 +73,57 @@ def needed(cells):
 
 
 def run_demos(path, target):
-    "Run the demos of a notebook and what they need; write their outputs and the state of their widgets"
+    "Run the demos of a notebook and what they need; write their HTML"
     os.environ.update(DP_PMT_STATIC='1', MPLBACKEND='module://matplotlib_inline.backend_inline')
     os.chdir(path.parent)
     from execnb.nbio import read_nb
     from execnb.shell import CaptureShell
-    from ipywidgets import Widget
     nb, shell, found = read_nb(path), CaptureShell(path, mpl_format='png'), {}
     for i in needed(nb.cells):
         c = nb.cells[i]
         shell.cell(c)
         if shell.exc: raise shell.exc
-        if is_demo(c): found[i] = [o for o in c.outputs if WIDGET in o.get('data', {})]
-    target.write_text(json.dumps({'outputs': found, 'state': Widget.get_manager_state(drop_defaults=True)['state']}))
+        if is_demo(c): found[i] = [''.join(o['data']['text/html']) for o in c.outputs if 'text/html' in o.get('data', {})]
+    target.write_text(json.dumps(found))
+
+
+def modules_behind(sources):
+    "The modules of the package that some code imports, directly or through others"
+    todo, seen = list(sources), set()
+    while todo:
+        text = todo.pop()
+        for name in re.findall(r'^\s*from (?:dp_pmt)?\.(\w+) import', text, re.M) + ['__init__']*('import dp_pmt\n' in text):
+            path = root/'dp_pmt'/f'{name}.py'
+            if name not in seen and path.exists(): seen.add(name); todo.append(path.read_text())
+    return sorted(seen)
 
 
 def demos(path, nb):
-    "Outputs of the demo cells and their widgets' state; kept until the notebook or the package changes"
-    if not any(map(is_demo, nb.cells)): return {'outputs': {}, 'state': {}}
-    key = hashlib.sha256(b''.join([*(c.source.encode() for c in nb.cells if c.cell_type == 'code'), *(p.read_bytes() for p in sorted((root/'dp_pmt').glob('*.py')))]))
-    target = proc/'demos'/f'{path.stem}-{key.hexdigest()[:16]}.json'
+    "HTML of the demo cells by number; kept until the cells or the modules behind them change"
+    if not any(map(is_demo, nb.cells)): return {}
+    sources = [nb.cells[i].source for i in needed(nb.cells)]
+    behind = [(root/'dp_pmt'/f'{m}.py').read_text() for m in modules_behind(sources)]
+    key = hashlib.sha256('\0'.join(sources + behind).encode()).hexdigest()[:16]
+    target = proc/'demos'/f'{path.stem}-{key}.json'
+    if quick and not target.exists():
+        old = sorted((proc/'demos').glob(f'{path.stem}-*.json'), key=lambda p: p.stat().st_mtime)
+        return json.loads(old[-1].read_text()) if old else {}
     if not target.exists():
         target.parent.mkdir(parents=True, exist_ok=True)
         subprocess.run([sys.executable, __file__, path, target], check=True)
     return json.loads(target.read_text())
+
+
+def framed(html, doc):
+    "A demo whose pictures are files beside the pages; those that are hidden come when they are asked for"
+    up = '../'*str(doc).count('/')
+
+    def put(m):
+        data = b64decode(m[1]); name = hashlib.sha256(data).hexdigest()[:20] + '.png'
+        (static/'frames').mkdir(exist_ok=True); (static/'frames'/name).write_bytes(data)
+        return f'src="{up}_static/frames/{name}"'
+    html = re.sub(r'src="data:image/png;base64,([^"]+)"', put, html)
+    return re.sub(r'(<img data-at="[^"]*" hidden)', r'\1 loading="lazy"', html)
 
 
 # Pages
@@ -125,57 +160,114 @@ def local_links(text, doc):
         known = path.exists() and m[2] in ids(path)
         return f'](#{anchor(path.relative_to(nbs).with_suffix(""), m[2])})' if known else m[0]
     text = re.sub(r'\]\(([\w./]+\.ipynb)?#([\w-]+)\)', target, text)
+
+    def named(m): # a link says where it leads, not what the file is called
+        path = there(m[2]).resolve()
+        return f'[{title(path)}]({m[2]})' if path.exists() and m[1].strip('`') in (path.stem, path.name) else m[0]
+    text = re.sub(r'\[([^\]]+)\]\(([\w./]+\.ipynb)\)', named, text)
     return ID.sub(lambda m: f'({anchor(doc, m[2])})=\n{m[1]}', text)
 
 
-def code_cells(c, module, heading):
+CHECK = re.compile(r'^\s*(?:assert\b|test_\w+\(|np\.testing\.|with expect_fail)|\bexpect_fail\(', re.M)
+
+
+def is_pure_check(source):
+    "Does a cell do nothing but check? Assignments for the checks don't count against it"
+    kinds = [type(n).__name__ for n in ast.parse(source).body]
+    return CHECK.search(source) and not re.search(r'^\S*\bplt\.', source, re.M) and set(kinds) <= {
+        'Assert', 'With', 'For', 'Assign', 'Expr', 'FunctionDef', 'ImportFrom', 'Import', 'AugAssign'}
+
+
+def shows(c):
+    "What a cell's outputs show: 'figure', 'table', 'text' or nothing"
+    keys = {k for o in c.outputs for k in o.get('data', {'text/plain': ''})}
+    return 'figure' if {'image/png', 'image/svg+xml'} & keys else 'table' if {'text/html', 'text/markdown'} & keys else 'text' if keys else ''
+
+
+def folded(c, f, body, open_page):
+    "Tags of a code cell, and the line that opens it: checks fold to one line, code behind a figure folds too"
+    checks, kind, lines = len(CHECK.findall(body)), shows(c), body.strip().count('\n') + 1
+    if 'hide-input' in f or f.get('echo') == 'false': return ['remove-input'], ''
+    if 'code-fold' in f: return (['hide-input'], 'Show the code') if f['code-fold'] == 'true' else ([], '')
+    if 'test' in f or (is_pure_check(body) and kind in ('', 'text') and (checks > 1 or not kind)):
+        return ['hide-cell'], f"checked: {checks} statement{'s'*(checks != 1)}"
+    if open_page and lines <= 16: return [], ''
+    if checks and kind in ('', 'text'): return ['hide-cell'], f"checked: {checks} statement{'s'*(checks != 1)}"
+    defines = re.findall(r'^(?:def|class) (\w+)', body, re.M)
+    if kind in ('figure', 'table') or defines or lines > 6:
+        return ['hide-input'], f"Show the code{': ' + ', '.join(defines[:3]) if defines else ''}"
+    return [], ''
+
+
+def code_cells(c, module, heading, open_page):
     "A code cell as the page shows it: nothing, an API entry with its source folded, or the cell"
     f, body = flags(c), re.sub(r'^#\|.*\n?', '', c.source, flags=re.M)
     if {'hide', 'default_exp'} & set(f): return []
-    c.source, tags = body, []
+    c.source = body
     if 'export' in f:
         if all(re.match(r'(import|from|#|$)', line) for line in body.splitlines()): return []
-        c.metadata['tags'] = ['hide-input']
-        text = reference.entries(module, body)
+        text, names = reference.entries(module, body), re.findall(r'^(?:def|class) (\w+)|^(\w+)\s*=', body, re.M)
+        named = ', '.join(a or b for a, b in names[:3])
+        c.metadata.update(tags=['hide-input'], mystnb=dict(code_prompt_show=f'source: {named}', code_prompt_hide='hide the source'))
         return [nbformat.v4.new_markdown_cell(text), c] if text else [c]
-    if 'hide-input' in f or f.get('echo') == 'false': tags = ['remove-input']
-    if f.get('code-fold') == 'true': tags = ['hide-input']
-    c.metadata.update(tags=tags, mystnb={'image': {'alt': f.get('fig-alt') or f'Figure: {heading}'}})
-    c.outputs = [o for o in c.outputs if WIDGET not in o.get('data', {}) or 'demo' in o.metadata] # a widget without its state shows nothing
+    tags, prompt = folded(c, f, body, open_page)
+    alt = f.get('fig-alt') or made.alt(body, heading)
+    c.metadata.update(tags=tags, mystnb={'image': {'alt': alt}, **(dict(code_prompt_show=prompt, code_prompt_hide=prompt) if prompt else {})})
+    c.outputs = [o for o in c.outputs if WIDGET not in o.get('data', {})] # a widget without its kernel shows nothing
     return [c]
+
+
+def raw(html): return nbformat.v4.new_markdown_cell('```{raw} html\n' + html + '\n```')
+
+
+LATE = 12 # a page whose first picture comes after so many cells opens with it
+
+
+def opening(cells, pictures):
+    "The picture that a page opens with, where its first comes late: a figure or a demo, and the section that it is from"
+    if not pictures or pictures[0][0] <= LATE: return []
+    _, heading, cell = pictures[0]
+    said = f'From *{heading}*, below.' if heading else 'From below.'
+    if cell.cell_type == 'markdown': return [cell, nbformat.v4.new_markdown_cell(said)]
+    twin = nbformat.from_dict({**cell, 'metadata': {**cell.metadata, 'tags': ['remove-input']}})
+    twin.outputs = [o for o in cell.outputs if 'image/png' in o.get('data', {})][:1]
+    return [twin, nbformat.v4.new_markdown_cell(said)]
 
 
 def page(path):
     "One notebook as a page, and what it states: (notebook, statements, module)"
     nb, doc, seen, heading, cells = nbformat.read(path, 4), str(path.relative_to(nbs).with_suffix('')), [], '', []
-    found, own = demos(path, nb), ids(path)
-    for i, outputs in found['outputs'].items(): nb.cells[int(i)].outputs = [nbformat.from_dict({**o, 'metadata': {'demo': True}}) for o in outputs]
+    found, own, pictures = demos(path, nb), ids(path), []
+    open_page = doc == 'index' or group(path) in made.OPEN
     module = next((f"{cfg['lib_name']}.{flags(c)['default_exp']}" for c in nb.cells if 'default_exp' in flags(c)), None)
-    for c in nb.cells:
-        if c.cell_type == 'code': cells += code_cells(c, module, heading); continue
+    for i, c in enumerate(nb.cells):
+        if c.cell_type == 'code':
+            new = code_cells(c, module, heading, open_page) + [raw(framed(html, doc)) for html in found.get(str(i), [])]
+            drawn = [x for x in new if x.cell_type == 'markdown' and '<div class="demo">' in x.source or x.cell_type == 'code' and shows(x) == 'figure']
+            pictures += [(len(cells), heading, x) for x in drawn]
+            cells += new
+            continue
         heading = ([heading] + re.findall(r'^#+ (.+)$', c.source, re.M))[-1].replace('`', '').replace('$', '')
         c.source = mark_statements(local_links(c.source, doc), doc, seen, own)
         cells.append(c)
+    cells[1:1] = opening(cells, pictures)
     nb.cells, nb.metadata = cells, nbformat.from_dict({'language_info': {'name': 'python', 'pygments_lexer': 'ipython3'}, 'kernelspec': {'name': 'python3', 'language': 'python', 'display_name': 'Python 3'}})
-    if found['state']: nb.metadata['widgets'] = {STATE: {'state': found['state'], 'version_major': 2, 'version_minor': 0}}
     return nb, seen, module
 
 
-LAYERS = {0: 'Privacy and noise', 1: 'Rows and preconditioning', 2: 'Algorithms', 3: 'Theory', 4: 'Data and experiments', 5: 'Audit and speed', 6: 'The package'}
-
-
 def group(path):
-    "The heading under which the left bar lists a notebook: by the first digit of its number"
-    return LAYERS[int(path.name[0])] if path.name[0].isdigit() else 'Start here'
+    "The heading under which the left bar lists a notebook"
+    stem = path.stem
+    return next((g for g, stems in made.GROUPS.items() if stem in stems), made.INSIDE)
 
 
 def contents(paths):
-    "The left bar"
-    groups = {g: [] for g in ('Start here', *LAYERS.values())}
-    for p in paths:
-        if p.stem != 'index': groups[group(p)].append(str(p.relative_to(nbs).with_suffix('')))
-    groups['Start here'].insert(0, 'Overview <self>'); groups['Reference'] = ['reference/api', 'reference/statements']
-    return '\n'.join(f'```{{toctree}}\n:hidden:\n:caption: {g}\n\n' + '\n'.join(docs) + '\n```\n' for g, docs in groups.items() if docs)
+    "The left bar, by need"
+    known, docs = {p.stem: str(p.relative_to(nbs).with_suffix('')) for p in paths}, {}
+    for g, stems in made.GROUPS.items(): docs[g] = [known.get(s, s) for s in stems if s in known or s in made.PAGES]
+    docs[made.INSIDE] = [doc for stem, doc in known.items() if stem != 'index' and group(Path(stem)) == made.INSIDE]
+    docs['Start'].insert(0, 'Overview <self>')
+    return '\n'.join(f'```{{toctree}}\n:hidden:\n:caption: {g}\n\n' + '\n'.join(d) + '\n```\n' for g, d in docs.items() if d)
 
 
 # Reference pages
@@ -194,45 +286,19 @@ def exports(paths):
                 yield path, module, name, reference.summary(getattr(reference.import_module(module), name), name, c.source)
 
 
-def api_page(paths):
-    "Every public name with one line each"
-    text, last = '# API\n> Every public name of the package, one line each\n', None
-    for path, module, name, line in exports(paths):
-        if not line: raise ValueError(f'{module}.{name} has no docstring, or no comment where it is set')
-        if module != last: text += f'\n## `{module}`\n\nFrom [{title(path)}](/{path.relative_to(nbs)}).\n\n| name | what it is |\n| --- | --- |\n'; last = module
-        text += f"| {{py:obj}}`{name} <{module}.{name}>` | {line.replace('|', chr(92) + '|')} |\n"
-    return text
-
-
-def statements_page(paths, stated):
-    "The paper's numbered statements, the pages that state or use them, and the functions whose docstrings name them"
-    said = {p: {m for c in nbformat.read(p, 4).cells for m in reference.mentions(c.source)} for p in paths}
-    named = [(m, f'{{py:obj}}`{name} <{module}.{name}>`') for _, module, name, _ in exports(paths)
-             for m in reference.mentions(reference.inspect.getdoc(getattr(reference.import_module(module), name)) or '')]
-    text = "# The paper's statements\n> Where each numbered definition, lemma, theorem, algorithm, equation and figure lives\n\n" \
-           'The numbers are those of *Enhancing Differentially Private Linear Regression via Public Second-Moment* (Cao and Zhang). Pages that state it stand first, in bold.\n\n' \
-           '| number | what it says | pages | code |\n| --- | --- | --- | --- |\n'
-    for m, what in reference.STATEMENTS:
-        links = [f'**[{title(p)}](#{anchor(p.relative_to(nbs).with_suffix(""), m)})**' for p in paths if m in stated[p]]
-        links += [f'[{title(p)}](/{p.relative_to(nbs)})' for p in paths if m in said[p] and m not in stated[p]]
-        code = ', '.join(dict.fromkeys(link for n, link in named if n == m))
-        if links or code: text += f"| {m} | {what} | {', '.join(links)} | {code} |\n"
-    return text
-
-
 # What stands beside the pages
 
 def fetch():
-    "MathJax and the widget manager from npm, so that a page asks no other host"
+    "What turns LaTeX into MathML, and a font for it, from npm"
     for package, (prefix, folder, wanted) in NPM.items():
-        if (static/folder).exists(): continue
+        if all(any(re.fullmatch(w, p.name) for p in (proc/folder).glob('*')) for w in [wanted]): continue
         name = subprocess.run(['npm', 'pack', '--silent', package], cwd=proc, check=True, capture_output=True, text=True).stdout.split()[-1]
         with tarfile.open(proc/name) as tar:
             for member in tar:
                 inner = member.name.removeprefix('package/' + prefix)
                 if inner == member.name or not re.fullmatch(wanted, inner): continue
-                (static/folder/inner).parent.mkdir(parents=True, exist_ok=True)
-                (static/folder/inner).write_bytes(tar.extractfile(member).read())
+                (proc/folder/inner).parent.mkdir(parents=True, exist_ok=True)
+                (proc/folder/inner).write_bytes(tar.extractfile(member).read())
 
 
 def card(path):
@@ -250,24 +316,31 @@ def card(path):
 
 
 def main():
-    shutil.rmtree(src, ignore_errors=True); (src/'reference').mkdir(parents=True); static.mkdir(exist_ok=True)
+    shutil.rmtree(src, ignore_errors=True); shutil.rmtree(static, ignore_errors=True)
+    (src/'reference').mkdir(parents=True); static.mkdir(exist_ok=True)
     fetch(); card(static/'card.png')
-    for name in ('site.css', 'site.js', 'favicon.svg'): shutil.copy(here/name, static)
+    for name in ('site.css', 'site.js', 'planner.js', 'favicon.svg'): shutil.copy(here/name, static)
     if (nbs/'images').exists(): shutil.copytree(nbs/'images', src/'images')
-    paths, stated = notebooks(), {}
+    every, stated = notebooks(), {}
+    wanted = [a for a in sys.argv[1:] if not a.startswith('--')]
+    paths = [p for p in every if not wanted or p.stem in (*wanted, 'index')]
     with ThreadPoolExecutor(os.cpu_count()) as pool: list(pool.map(lambda p: demos(p, nbformat.read(p, 4)), paths)) # kept for page()
     for path in paths:
         nb, stated[path], _ = page(path)
-        if path.stem == 'index': nb.cells.append(nbformat.v4.new_markdown_cell(contents(paths)))
+        if path.stem == 'index':
+            nb = made.landing(nb, here)
+            nb.cells.append(nbformat.v4.new_markdown_cell(contents(paths)))
         target = src/path.relative_to(nbs); target.parent.mkdir(exist_ok=True)
         nbformat.write(nb, target)
-    (src/'reference'/'api.md').write_text(api_page(paths), encoding='utf-8')
-    (src/'reference'/'statements.md').write_text(statements_page(paths, stated), encoding='utf-8')
+    made.write(src, paths, stated, list(exports(paths)), title, anchor)
     html = proc/'html'; shutil.rmtree(html, ignore_errors=True)
-    subprocess.run([sys.executable, '-m', 'sphinx', '-W', '--keep-going', '-q', '-E', '-c', here, '-d', proc/'doctrees', src, html], check=True)
+    strict = [] if wanted else ['-W', '--keep-going']
+    subprocess.run([sys.executable, '-m', 'sphinx', *strict, '-q', '-E', '-c', here, '-d', proc/'doctrees', src, html], check=True)
+    finish.finish(html, proc/'temml')
     shutil.rmtree(out, ignore_errors=True); html.rename(out) # only a site that built without a warning replaces the last
 
 
 if __name__ == '__main__':
-    if sys.argv[1:]: run_demos(Path(sys.argv[1]), Path(sys.argv[2]))
+    paths = [a for a in sys.argv[1:] if not a.startswith('--')]
+    if len(paths) == 2 and paths[1].endswith('.json'): run_demos(Path(paths[0]), Path(paths[1]))
     else: main()

@@ -5,6 +5,7 @@ from html import escape
 from pathlib import Path
 
 from docutils import nodes
+from sphinx import addnodes
 from sphinx.util.nodes import make_refnode
 
 root = Path(__file__).resolve().parents[2]
@@ -15,12 +16,12 @@ extensions = ['myst_nb']
 nb_execution_mode = 'off'
 nb_merge_streams = True
 nb_code_prompt_show, nb_code_prompt_hide = 'Show the {type}', 'Hide the {type}'
-nb_ipywidgets_js = {'widgets/embed.js': {}}
+nb_ipywidgets_js = {}
 myst_enable_extensions = ['dollarmath', 'amsmath', 'colon_fence', 'fieldlist']
 myst_update_mathjax = False
 myst_dmath_double_inline = True # $$ may stand inside a paragraph, as in Jupyter
 myst_heading_anchors = 3
-mathjax_path = 'mathjax/tex-chtml-full.js'
+mathjax_path = 'mathjax.js' # taken out again: finish.py turns formulas into MathML
 add_module_names = False
 python_maximum_signature_line_length = 120
 toc_object_entries_show_parents = 'hide'
@@ -39,16 +40,27 @@ html_theme_options = dict(
     use_repository_button=True, use_source_button=True, use_download_button=False, use_fullscreen_button=False,
     launch_buttons=dict(colab_url='https://colab.research.google.com', binderhub_url='https://mybinder.org', notebook_interface='jupyterlab'),
     navbar_start=[], navbar_center=[], navbar_end=[], navbar_persistent=[],
-    home_page_in_toc=False, show_toc_level=2, show_navbar_depth=1, extra_footer=f"{escape(cfg['description'])}. Apache-2.0.",
+    home_page_in_toc=False, show_toc_level=1, show_navbar_depth=1, extra_footer=f"{escape(cfg['description'])}. Apache-2.0.",
 )
 
 
+PARAMETERS = {'eps', 'rho', 'delta', 'B', 'y', 'd', 'n'} # short names that mean a parameter, not an entry
+
+
 def link_names(app, doctree, docname):
-    "A name of the package in backticks leads to its entry; methods are found as `Name.method`"
+    "A name of the package in backticks leads to its entry; a method only as `Name.method`, or where no other has the name"
     objects = app.env.get_domain('py').objects
-    known = {**{full.split('.', 2)[-1]: obj for full, obj in objects.items()}, **objects}
+    public = {full.rsplit('.', 1)[-1]: obj for full, obj in objects.items() if obj.objtype in ('function', 'class', 'data', 'exception')}
+    known = {**{full.split('.', 2)[-1]: obj for full, obj in objects.items()}, **public, **objects}
+    here = {full.rsplit('.', 1)[-1]: obj for full, obj in objects.items() if obj.docname == docname and obj.objtype in ('function', 'class', 'data')}
     for literal in list(doctree.findall(nodes.literal)):
-        obj = known.get(re.sub(r'\(.*\)$', '', literal.astext()))
+        text = literal.astext()
+        name = re.sub(r'^dp_pmt\.|\(.*\)$', '', text)
+        entry = literal.parent
+        while entry is not None and not isinstance(entry, addnodes.desc): entry = entry.parent
+        own = set() if entry is None else set(re.findall(r'\w+', entry.astext().split(')')[0])) # its own parameters
+        if name in own or name in PARAMETERS and name not in here: continue
+        obj = here.get(name) or known.get(name)
         above = [literal.parent, literal.parent.parent]
         if obj and not any(isinstance(n, (nodes.reference, nodes.title)) for n in above):
             literal.replace_self(make_refnode(app.builder, docname, obj.docname, obj.node_id, literal.deepcopy()))

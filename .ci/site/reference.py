@@ -44,10 +44,16 @@ def exported(source):
 
 
 def summary(obj, name, source):
-    "One line: the docstring's first, or the comment where a constant is set"
+    "One line: the docstring's first, or the comment where a constant is set, above or behind it"
     if inspect.isclass(obj) or callable(obj): return (inspect.getdoc(obj) or '').split('\n')[0]
-    comment = re.search(rf'^[^#\n]*\b{name}\b[^#\n]*=[^#\n]*#\s*(.+)$', source, re.M)
-    return comment[1] if comment else ''
+    lines, node = source.splitlines(), next((n for other, n in exported(source) if other == name), None)
+    if node is None: return ''
+    first, last = lines[node.lineno - 1], lines[node.end_lineno - 1]
+    for line in (first, last):
+        if '#' in line: return line.split('#', 1)[1].strip()
+    above = lines[node.lineno - 2].strip() if node.lineno > 1 else ''
+    if above.startswith('#') and not above.startswith('#|'): return above.lstrip('# ')
+    return f'{len(obj)} values' if hasattr(obj, '__len__') else f'{obj!r}'
 
 
 def _type(anno): return '' if anno in (None, type(None), inspect.Parameter.empty) else getattr(anno, '__name__', str(anno))

@@ -1,5 +1,38 @@
-// MathJax 3 typesets the page; the widget manager still calls version 2's queue.
-const hub = {Queue: ([, , node]) => window.MathJax.typesetPromise?.([node])}
-window.MathJax = {Hub: hub, startup: {ready() { MathJax.startup.defaultReady(); MathJax.Hub = hub }}}
-// A screen reader should hear what a slider is for.
-document.addEventListener('focusin', ({target}) => target.closest('.widget-slider') && target.setAttribute('aria-label', target.closest('.widget-slider').querySelector('label').textContent))
+// Demos: a picture for every point of a grid; sliders say which one is shown.
+document.addEventListener('DOMContentLoaded', () => {
+  for (const demo of document.querySelectorAll('.demo')) {
+    const sliders = [...demo.querySelectorAll('input[type=range]')], frames = [...demo.querySelectorAll('img')]
+    const show = () => {
+      const at = sliders.map(s => s.value).join(' ')
+      for (const s of sliders) {
+        const label = s.dataset.values.split('|')[s.value]
+        s.nextElementSibling.textContent = label; s.setAttribute('aria-valuetext', label)
+      }
+      for (const f of frames) f.hidden = f.dataset.at !== at
+    }
+    for (const s of sliders) s.addEventListener('input', show)
+    demo.addEventListener('pointerenter', () => frames.forEach(f => { f.loading = 'eager' }), {once: true}) // fetched before they are needed
+    show()
+  }
+})
+
+// Search: names whose one line has the words stand first
+document.addEventListener('DOMContentLoaded', () => {
+  const results = document.getElementById('search-results'), asked = new URLSearchParams(location.search).get('q')
+  if (!results || !asked || typeof NAMES === 'undefined') return
+  const words = asked.toLowerCase().split(/\s+/).filter(w => w.length > 1)
+  const score = ([name, line, , keys]) => words.reduce((sum, w) => {
+    const stem = w.replace(/s$/, ''), has = t => t.toLowerCase().includes(stem)
+    return sum + (name.toLowerCase() === w ? 9 : has(name) ? 3 : 0) + (has(keys) ? 4 : 0) + (has(line) ? 1 : 0) - (has(name) || has(keys) || has(line) ? 0 : 9)
+  }, 0)
+  const found = NAMES.map(n => [score(n), n]).filter(([s]) => s > 0).sort((a, b) => b[0] - a[0]).slice(0, 6)
+  if (!found.length) return
+  const list = document.createElement('ul')
+  list.id = 'search-names'
+  for (const [, [name, line, href]] of found) {
+    const item = list.appendChild(document.createElement('li')), link = item.appendChild(document.createElement('a'))
+    link.href = href; link.appendChild(document.createElement('code')).textContent = name
+    item.append(' ' + line)
+  }
+  results.before(list)
+})

@@ -1,0 +1,155 @@
+"""What Sphinx leaves to be done: formulas as MathML, no icon script, only the styles in use
+
+The pages then need no script but the theme's own, and no page asks for more than it shows."""
+import json
+import re
+import subprocess
+from html import unescape
+from pathlib import Path
+
+here = Path(__file__).resolve().parent
+TEX = re.compile(r'<(span|div) class="math notranslate nohighlight"([^>]*)>(.*?)</\1>', re.S)
+
+
+# Formulas
+
+def formula(match):
+    "(LaTeX, is it displayed) of a formula as Sphinx writes it"
+    tex = unescape(match[3]).strip()
+    tex = re.sub(r'<[^>]+>', '', tex)
+    display = tex.startswith(r'\[') or match[1] == 'div'
+    return re.sub(r'^\\[\[(]|\\[\])]$', '', tex).strip(), display
+
+
+def typeset(pages, folder):
+    "Every formula of the pages as MathML, by Temml: {(LaTeX, displayed): MathML}"
+    wanted = sorted({formula(m) for text in pages.values() for m in TEX.finditer(text)})
+    done = subprocess.run(['node', here/'mathml.js', folder], input=json.dumps(wanted),
+                          capture_output=True, text=True)
+    if done.returncode: raise RuntimeError(done.stderr)
+    return dict(zip(wanted, json.loads(done.stdout)))
+
+
+def with_mathml(text, made):
+    "A page whose formulas are MathML"
+    def put(m):
+        tex, display = formula(m)
+        number = re.search(r'<span class="eqno">.*?</span>', m[3], re.S)
+        return f'<{m[1]} class="math"{m[2]}>{number[0] if number else ""}{made[tex, display]}</{m[1]}>'
+    return TEX.sub(put, text)
+
+
+def math_font(source, target, made):
+    "The glyphs that the formulas use, out of the whole font"
+    from fontTools import subset
+    from fontTools.ttLib import TTFont
+    text = set(unescape(re.sub('<[^>]+>', '', ''.join(made.values())))) | {chr(c) for c in range(32, 127)}
+    text |= {chr(0x1d434 + i) for i in range(52)} | set('ℎ′ˆ˜¯') # letters that a browser turns italic by itself, accents
+    options = subset.Options(flavor='woff', layout_features=['*'], drop_tables=['DSIG'], notdef_outline=True)
+    font = TTFont(source)
+    cut = subset.Subsetter(options)
+    cut.populate(unicodes=[ord(c) for c in text])
+    cut.subset(font)
+    font.flavor = 'woff'
+    font.save(target)
+
+
+# Icons and styles
+
+def used_words(folder):
+    "Every word that could be a class or an id: of the pages and of the scripts"
+    words = set()
+    for path in [*folder.rglob('*.html'), *folder.rglob('*.js')]:
+        words |= set(re.findall(r'[\w-]+', path.read_text(encoding='utf-8', errors='ignore')))
+    return words
+
+
+def split_rules(css):
+    "Top-level pieces of a style sheet: (what stands before the braces, what is in them)"
+    at, depth, start, out = 0, 0, 0, []
+    while at < len(css):
+        c = css[at]
+        if c == '{':
+            if depth == 0: head, start = css[start:at], at + 1
+            depth += 1
+        elif c == '}':
+            depth -= 1
+            if depth == 0:
+                out.append((head.strip(), css[start:at]))
+                start = at + 1
+        elif c == ';' and depth == 0:
+            out.append((css[start:at].strip(), None))
+            start = at + 1
+        at += 1
+    return out
+
+
+def purged(css, words):
+    "A style sheet without the rules for classes that nothing has"
+    css = re.sub(r'/\*.*?\*/', '', css, flags=re.S)
+    out = []
+    for head, body in split_rules(css):
+        if body is None: out.append(head + ';')
+        elif head.startswith(('@media', '@supports', '@layer')):
+            inner = purged(body, words)
+            if inner: out.append(f'{head}{{{inner}}}')
+        elif head == '@font-face' and 'webfonts' in body: continue # of the icons
+        elif head.startswith('@'): out.append(f'{head}{{{body}}}')
+        else:
+            kept = [s for s in split_selectors(head) if alive(s, words)]
+            if kept: out.append(f'{",".join(kept)}{{{body}}}')
+    return ''.join(out)
+
+
+def split_selectors(head):
+    "Selectors of a list, not cut inside brackets"
+    depth, last, out = 0, 0, []
+    for i, c in enumerate(head):
+        depth += (c in '([') - (c in ')]')
+        if c == ',' and depth == 0:
+            out.append(head[last:i])
+            last = i + 1
+    return [*out, head[last:]]
+
+
+def alive(selector, words):
+    "Can anything match? Classes inside :not(...) and :is(...) don't count, icons are ours"
+    if re.search(r'\.fa[a-z]?\b', selector): return False
+    plain = re.sub(r'\\.', '', selector)
+    while '(' in plain:
+        shorter = re.sub(r'\([^()]*\)', '', plain)
+        if shorter == plain: break
+        plain = shorter
+    return all(name in words for name in re.findall(r'[.#]([A-Za-z_][\w-]*)', plain))
+
+
+# Pages
+
+SCRIPTS = re.compile(r'<script[^>]*\bsrc="[^"]*(?:fontawesome|mathjax|require|embed|webpack)[^"]*"[^>]*>\s*</script>\s*')
+PRELOADS = re.compile(r'<link[^>]*(?:fontawesome|webfonts)[^>]*/?>\s*')
+
+
+def lean(text):
+    "A page without the icon script, without the search index where nothing is searched, its lists of parameters folded"
+    text = PRELOADS.sub('', SCRIPTS.sub('', text))
+    if 'id="search-results"' not in text: text = re.sub(r'<script[^>]*\bsrc="[^"]*(?:searchtools|language_data|english-stemmer|searchindex)\.js[^"]*"[^>]*>\s*</script>\s*', '', text)
+    if 'id="search-results"' in text: text = text.replace('</head>', '<script src="_static/names.js"></script></head>', 1)
+    text = re.sub(r'(<dl class="field-list[^"]*">(?:(?!</?dl\b).)*</dl>)',
+                  r'<details class="params"><summary>parameters</summary>\1</details>', text, flags=re.S)
+    return text
+
+
+def finish(folder, temml):
+    "Turn what Sphinx wrote into the site"
+    paths = [p for p in folder.rglob('*.html') if '_static' not in p.parts]
+    pages = {p: p.read_text(encoding='utf-8') for p in paths}
+    made = typeset(pages, temml)
+    for path, text in pages.items(): path.write_text(lean(with_mathml(text, made)), encoding='utf-8')
+    static = folder/'_static'
+    for path in [*static.rglob('*.map'), *static.glob('scripts/fontawesome*'), *static.glob('vendor/fontawesome/**/*.woff2')]:
+        path.unlink(missing_ok=True)
+    math_font(temml/'stix-two-math-latin-400-normal.woff', static/'math.woff', made)
+    words = used_words(folder)
+    for path in static.rglob('*.css'):
+        if path.name == 'site.css': continue
+        path.write_text(purged(path.read_text(encoding='utf-8'), words), encoding='utf-8')

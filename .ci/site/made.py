@@ -1,0 +1,314 @@
+"Pages that no notebook makes: the landing page's first screen, the map of the paper, the guide, the reference"
+import inspect
+import json
+import re
+from base64 import b64decode
+from html import escape
+from io import BytesIO
+
+import nbformat
+
+import reference
+from reference import import_module
+from nb import nbs
+
+# The left bar, by what a reader needs; notebooks that no list names are the last group
+GROUPS = {
+    'Start': ['first_private_regression', 'choose', 'sharp_edges'],
+    'How to': ['31a_costs', '27_front', '14_formulas', '61_cli', '28_sklearn', '02a_account', '26_persons',
+               '23_release', '12_clusters', '11_files', '50_audit'],
+    'The paper': ['paper', '01_privacy', '13_preconditioning', '24_algorithms', '30_theory', '40_datasets', '41_experiments',
+                  '42_synthetic', '43_real_data', '44_dope'],
+    'Beyond the paper': ['25_anchored', '22a_inference', '26a_intervals', '31_planner', '32_mismatch', '44a_rivals', '45_comparison', '51_benchmark'],
+    'Gallery': ['46_gallery'],
+    'Reference': ['reference/api'],
+}
+INSIDE = 'How it is made'
+OPEN = 'Start', 'How to', 'Gallery' # pages whose code is for the reader to copy
+PAGES = 'choose', 'paper', 'reference/api'
+
+
+def alt(source, heading):
+    "What a figure shows, from the docstring of the function that draws it and the labels in the code"
+    said = re.findall(r'^def \w+\([^)]*\):\n\s+"([^"]+)"', source, re.M)
+    title = re.findall(r"title=f?'([^'{}]+)'", source) + re.findall(r"set_title\(f?'([^'{}]+)'", source)
+    axes = [m for k in ('ylabel', 'xlabel') for m in re.findall(rf"{k}=f?'([^'{{}}]+)'", source)[:1]]
+    parts = [*(said[-1:] or title[:1])]
+    if len(axes) == 2: parts.append(f'{axes[0]} against {axes[1]}')
+    text = '. '.join(dict.fromkeys(parts)) or heading
+    return re.sub(r'[$\\{}]', '', text)
+
+
+# The landing page
+
+CODE = '''import dp_pmt
+
+fit = dp_pmt.fit('log(wage) ~ education + experience',
+                 'private.csv', 'public.csv', epsilon=1)
+print(fit.summary())
+print(fit.statement())'''
+
+
+def claim(nb):
+    "The sentences on accuracy, as the page has them"
+    text = next(c.source for c in nb.cells if '## How accurate?' in c.source)
+    body = ' '.join(re.search(r'## How accurate\?\s+(.+?)(\n\n|$)', text, re.S)[1].split())
+    return re.match(r'.+?\.(?=\s+[A-Z]|$)', body)[0]
+
+
+def landing(nb, here):
+    "The first screen (for whom, a regression with and without privacy, the code), then the planner, then the rest"
+    first, figure, rest = nb.cells[0], nb.cells[1], nb.cells[2:]
+    said = first.source.split('\n\n')
+    picture = b64decode(next(o['data']['image/png'] for o in figure.outputs if 'image/png' in o.get('data', {})))
+    (nbs.parent/'_proc'/'src'/'images').mkdir(exist_ok=True)
+    (nbs.parent/'_proc'/'src'/'images'/'first.png').write_bytes(picture)
+    label = figure.metadata['mystnb']['image']['alt']
+    hero = [*said[:2], '', '::::::{container} hero', ':::::{container} hero-text', said[2], '',
+            f'{claim(nb)} [Comparison](45_comparison.ipynb) has the rest.', ':::::', ':::::{container} hero-figure',
+            f'```{{image}} images/first.png\n:alt: {label}\n```', '', said[3], ':::::', ':::::{container} hero-code',
+            '```python', CODE, '```', ':::::', '::::::']
+    from dp_pmt.costs import cost_grid
+    grid = {k: v if k in ('axes', 'real') else [round(float(x), 4) for x in v.ravel()] for k, v in cost_grid().items()}
+    grid['axes'] = [list(map(float, a)) for a in grid['axes']]
+    table = f'<script type="application/json" id="planner-table">{json.dumps(grid, separators=(",", ":"))}</script>'
+    html = (here/'planner.html').read_text(encoding='utf-8') + table + '<script src="_static/planner.js"></script>'
+    plan = '## What will it cost you?\n\nMove a slider. The axes stay, the intervals move. Nothing leaves this page; ' \
+           '[What will it cost?](31a_costs.ipynb) says where the numbers come from.\n\n```{raw} html\n' + html + '\n```'
+    nb.cells = [nbformat.v4.new_markdown_cell('\n'.join(hero)), nbformat.v4.new_markdown_cell(plan), *rest]
+    return nb
+
+
+# The guide
+
+
+
+def guide_svg():
+    "The questions as boxes, one below the other; answers at the right, as links"
+    rows = [
+        ('Do you have a few dozen public rows', 'in the same columns?', 'no', 'dp_ssp', 'far less accurate', '24_algorithms'),
+        ('Are others to fit from your rows', 'later, in ways not known yet?', 'yes', 'release', 'noisy moments in a file', '23_release'),
+        ('Has a person several rows?', '', 'yes', "fit(…, unit='id')", 'protects the person', '26_persons'),
+        ('Are the rows at several sites?', '', 'yes', 'fit(…, Sites(…))', 'rows stay where they are', '12_clusters'),
+        ('Are there too many for memory?', '', 'yes', "fit(…, 'rows.parquet')", 'files are read in blocks', '11_files'),
+        ('Do you need the method of the paper?', '', 'yes', "fit(…, method='pmtolse')", 'Algorithm 1', '24_algorithms'),
+    ]
+    step, out = 92, []
+    for i, (a, b, word, name, what, doc) in enumerate(rows):
+        y = 12 + i*step
+        other = 'yes' if word == 'no' else 'no'
+        out.append(f'<rect class="ask" x="8" y="{y}" width="300" height="56" rx="8"/>')
+        out.append(f'<text x="158" y="{y + (25 if b else 33)}" text-anchor="middle">{escape(a)}</text>')
+        if b: out.append(f'<text x="158" y="{y + 43}" text-anchor="middle">{escape(b)}</text>')
+        out.append(f'<path class="way" d="M308 {y + 28}H384" marker-end="url(#tip)"/><text class="word" x="342" y="{y + 22}" text-anchor="middle">{word}</text>')
+        out.append(f'<a href="{doc}.html"><rect class="take" x="388" y="{y}" width="264" height="56" rx="8"/>'
+                   f'<text class="name" x="520" y="{y + 24}" text-anchor="middle">{escape(name)}</text>'
+                   f'<text x="520" y="{y + 43}" text-anchor="middle">{escape(what)}</text></a>')
+        out.append(f'<path class="way" d="M158 {y + 56}V{y + step - 4}" marker-end="url(#tip)"/><text class="word" x="176" y="{y + 78}">{other}</text>')
+    y = 12 + len(rows)*step
+    out.append(f'<a href="27_front.html"><rect class="take best" x="8" y="{y}" width="300" height="56" rx="8"/>'
+               f'<text class="name" x="158" y="{y + 24}" text-anchor="middle">fit(formula, private, public, epsilon=1)</text>'
+               f'<text x="158" y="{y + 43}" text-anchor="middle">the anchored method</text></a>')
+    tip = '<defs><marker id="tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto"><path d="M0 0L8 4L0 8z"/></marker></defs>'
+    return f'<svg class="guide" viewBox="0 0 660 {y + 68}" role="img" aria-label="Which method for me: six questions, each with the function to take">{tip}{"".join(out)}</svg>'
+
+
+def choose_page(title):
+    return f'''# Which method for me?
+> Six questions, from the top; take the first that fits
+
+```{{raw}} html
+{guide_svg()}
+```
+
+| you | take | page |
+| --- | --- | --- |
+| want a regression table | `fit` | [{title('27_front')}](27_front.ipynb) |
+| work at a shell | `dp_pmt fit private.csv public.csv` | [{title('61_cli')}](61_cli.ipynb) |
+| work in scikit-learn | `PrivateLinearRegression` | [{title('28_sklearn')}](28_sklearn.ipynb) |
+| want to know beforehand what it costs | `plan`, `expected_errors` | [{title('31a_costs')}](31a_costs.ipynb) |
+| let others fit later | `release` | [{title('23_release')}](23_release.ipynb) |
+| fit several times from the same rows | `Account` | [{title('02a_account')}](02a_account.ipynb) |
+| protect persons, not rows | `unit=` | [{title('26_persons')}](26_persons.ipynb) |
+| have rows at several sites | `Sites` | [{title('12_clusters')}](12_clusters.ipynb) |
+| doubt a claim of privacy | `audit` | [{title('50_audit')}](50_audit.ipynb) |
+| have no public rows | `dp_ssp` | [{title('24_algorithms')}](24_algorithms.ipynb) |
+
+**Not for you**, as yet: logistic and other generalized linear models, penalised selection of many columns, medians and quantiles, tables of counts, and time series. `dp_pmt` fits linear regressions.
+'''
+
+
+# The map of the paper
+
+OTHER = { # verdicts on what the table of the theory page leaves out
+    'Algorithm 1': 'private, as claimed', 'Algorithm 2': 'not private: its noise scale leaks',
+    **{f'Figure {k}': 'drawn with the real functions' for k in (1, 2, 3)},
+    **{f'Figure {k}': 'run again, numbers side by side' for k in range(4, 12)},
+}
+
+
+def verdicts():
+    "Statement: verdict, from the table on the theory page"
+    text = '\n'.join(c.source for c in nbformat.read(nbs/'30_theory.ipynb', 4).cells if c.cell_type == 'markdown')
+    found = re.findall(r'^\| \[([A-Z]\w+ \d+)\][^|]*\|[^|]*\|[^|]*\|([^|]*)\|$', text, re.M)
+    return {**{k: v.strip() for k, v in found if v.strip()}, **OTHER}
+
+
+def thumbnails(path, folder):
+    "For each statement the first figure below it on a page, made small: {statement: file}"
+    from PIL import Image
+    out, open_now = {}, []
+    for c in nbformat.read(path, 4).cells:
+        if c.cell_type == 'markdown': open_now = reference.mentions(' '.join(re.findall(r'^#+ .+$|\*\*[^*]+\*\*', c.source, re.M))) or open_now
+        for o in c.get('outputs', []):
+            data = o.get('data', {}).get('image/png')
+            if not data or not open_now: continue
+            small = Image.open(BytesIO(b64decode(data))).convert('RGB')
+            small.thumbnail((300, 200))
+            name = f"thumb-{path.stem}-{open_now[0].lower().replace(' ', '-')}.png"
+            small.quantize(48).save(folder/name, optimize=True)
+            for m in open_now: out.setdefault(m, name)
+            open_now = []
+    return out
+
+
+def paper_page(paths, stated, names, title, anchor, images):
+    "The paper's numbered statements: what each says, what became of it, its picture and where it lives"
+    verdict, small = verdicts(), {}
+    for p in paths:
+        if p in stated and stated[p]:
+            for m, name in thumbnails(p, images).items(): small.setdefault(m, name)
+    coded = {}
+    for _, module, name, _ in names:
+        doc = inspect.getdoc(getattr(import_module(module), name)) or ''
+        for m in reference.mentions(doc): coded.setdefault(m, []).append(f'{{py:obj}}`{name} <{module}.{name}>`')
+    text = "# Map of the paper\n> Every numbered statement: what it says, what became of it, and where it lives\n\n" \
+           'The numbers are those of *Enhancing Differentially Private Linear Regression via Public Second-Moment* (Cao and Zhang).\n'
+    for kind in ('Theorem', 'Algorithm', 'Figure', 'Lemma', 'Corollary', 'Proposition', 'Definition', 'Equation'):
+        text += f'\n## {kind}s\n\n| | what it says | verdict | picture | code |\n| --- | --- | --- | --- | --- |\n'.replace('Corollarys', 'Corollaries')
+        for m, what in reference.STATEMENTS:
+            if not m.startswith(kind + ' '): continue
+            home = [p for p in paths if m in stated.get(p, ())]
+            said = f'[{m}](#{anchor(home[-1].relative_to(nbs).with_suffix(""), m)})' if home else m
+            picture = f'![{m}: {what}](images/{small[m]})'.replace('`', '') if m in small else ''
+            text += f"| {said} | {what} | {verdict.get(m, '')} | {picture} | {', '.join(dict.fromkeys(coded.get(m, [])))} |\n"
+    return text
+
+
+# The reference
+
+EXAMPLES = { # name of the package: (example, see also)
+    'fit': ("fit = dp_pmt.fit('y ~ a + b', 'private.csv', 'public.csv', epsilon=1)\nprint(fit.summary())", 'plan Fit dp_anchored'),
+    'plan': ("dp_pmt.plan('y ~ a + b', 'public.csv', n=20_000, epsilon=1)", 'fit predict_error'),
+    'dp_anchored': ("fit = dp_pmt.dp_anchored(A, y, B, y_B, rho=.03, intercept=True, safe=True)", 'fit dp_pmtolse'),
+    'dp_pmtolse': ("fit = dp_pmt.dp_pmtolse(A, y, B, y_B, rho=1)", 'dp_anchored predict_error release'),
+    'dp_ssp': ("fit = dp_pmt.dp_ssp(A, y, rho=1)", 'dp_anchored dp_olse'),
+    'dope_gd': ("fit = dp_pmt.dope_gd(A, y, B, y_B, rho=1)", 'dp_anchored'),
+    'release': ("r = dp_pmt.release(A, y, B, y_B, rho=1, intercept=True)\nr.to_json('release.json')", 'Release combine'),
+    'combine': ("both = dp_pmt.combine(first, second)", 'release Sites'),
+    'Release': ("r = dp_pmt.Release.from_json('release.json')\nr.fit().intervals()", 'release combine Fit'),
+    'Fit': ("fit.intervals()            # confidence intervals\nfit.test('a = b')          # a hypothesis\nfit.predict(rows)\nfit.statement()            # the guarantee in words", 'fit Release'),
+    'open_rows': ("rows = dp_pmt.open_rows('private.parquet', 'y')", 'Sites fit'),
+    'Sites': ("rows = dp_pmt.Sites(north, south)", 'open_rows combine'),
+    'eps_to_rho': ("dp_pmt.eps_to_rho(1, 1e-6)         # 0.0280", 'gaussian_eps zcdp_to_eps'),
+    'gaussian_eps': ("dp_pmt.gaussian_eps(.028, 1e-6)    # 1.0", 'eps_to_rho zcdp_to_eps'),
+    'zcdp_to_eps': ("dp_pmt.zcdp_to_eps(.028, 1e-6)", 'gaussian_eps eps_to_rho'),
+    'Budget': ("budget = dp_pmt.Budget(1.)\nfit = dp_pmt.dp_anchored(A, y, B, y_B, .5, budget=budget)\nbudget.left", 'Account'),
+    'Account': ("ledger = dp_pmt.Account('ledger.json', rho=1.)\ndp_pmt.fit('y ~ a', private, public, epsilon=1, budget=ledger)", 'Budget'),
+    'predict_error': ("dp_pmt.predict_error(B, y_B, n_A=20_000, rho=1).estimate", 'plan dp_pmtolse'),
+    'audit': ("dp_pmt.audit(run, A, A_neighbour, trials=2000)", 'gaussian_eps'),
+    'ols': ("dp_pmt.ols(A, y).beta    # not private", 'public_ols'),
+    'public_ols': ("dp_pmt.public_ols(B, y_B).beta", 'ols'),
+    'dp_olse': ("dp_pmt.dp_olse(A, y, rho=1)    # the paper's baseline: NOT private", 'dp_ssp'),
+    'PrivateLinearRegression': ("dp_pmt.PrivateLinearRegression(public=(B, y_B), epsilon=1).fit(A, y)", 'fit'),
+}
+WORDS = { # what people search for: names that answer
+    'confidence interval intervals': ['results.Fit.intervals', 'release.Release.fit'], 'standard error se': ['results.Fit.summary', 'costs.expected_errors'],
+    'epsilon eps privacy budget loss': ['privacy.eps_to_rho', 'privacy.gaussian_eps', 'front.fit'], 'delta': ['privacy.eps_to_rho', 'privacy.gaussian_log_delta'],
+    'p-value hypothesis test wald': ['results.Fit.test'], 'csv parquet file': ['files.open_rows', 'front.fit'], 'missing values gaps nan': ['front.fit'],
+    'dummy categorical factor levels': ['formulas.Encoding'], 'statement report': ['results.Fit.statement'], 'accuracy cost plan power sample size': ['costs.expected_errors', 'front.plan', 'planner.n_for'],
+    'prediction predict': ['results.Fit.predict'], 'federated sites hospitals': ['clusters.Sites'], 'composition ledger': ['privacy.Budget', 'account.Account'], 'seed reproducible': ['front.fit'],
+    'logistic glm poisson quantile': [],
+}
+
+
+def parameters(obj):
+    "Names, types, defaults and meanings as a table"
+    from fastcore.docments import docments
+    sig, rows = inspect.signature(obj), []
+    for name, d in docments(obj, full=True).items():
+        if name in ('self', 'return'): continue
+        p = sig.parameters.get(name)
+        kind, default = reference._type(d.anno), '' if p is None or p.default is p.empty else f'`{p.default!r}`'
+        text = ' '.join((d.docment or '').split()).replace('|', '\\|')
+        if name in ('kwargs', 'args') and not text: continue
+        rows.append(f"| `{name}` | {kind.replace('|', chr(92) + '|')} | {default} | {text} |")
+    back = docments(obj, full=True).get('return')
+    text = '| parameter | type | default | meaning |\n| --- | --- | --- | --- |\n' + '\n'.join(rows) if rows else ''
+    if back is not None and (back.docment or reference._type(back.anno)):
+        text += '\n\nReturns ' + ' – '.join(filter(None, [f'*{reference._type(back.anno)}*' if reference._type(back.anno) else '', ' '.join((back.docment or '').split())]))
+    return text
+
+
+def api_page(names, title, have):
+    "The package's names first, with types, defaults, an example and see-also; then every name by module"
+    import dp_pmt
+    where = {name: module for _, module, name, _ in names}
+    text = '# Reference\n> The names of the package first; every other by module below\n'
+    for name in [*dp_pmt.__all__, 'PrivateLinearRegression']:
+        obj = getattr(dp_pmt, name)
+        example, also = EXAMPLES.get(name, ('', ''))
+        text += f'\n## {name}\n\n'
+        if name in where: text += f'{{py:obj}}`dp_pmt.{name} <{where[name]}.{name}>`: '
+        text += ((inspect.getdoc(obj) or '').split('\n')[0]) + '\n\n'
+        if example: text += f'```python\n{example}\n```\n\n'
+        table = parameters(obj)
+        if table: text += f'<details class="params"><summary>parameters of {name}</summary>\n\n{table}\n\n</details>\n\n'
+        if inspect.isclass(obj): text += methods(obj, where.get(name)) + '\n\n'
+        linked = [f'[`{n}`](#{n.lower()})' for n in also.split()]
+        if linked: text += f"See also {', '.join(linked)}.\n"
+    text += '\n# By module\n'
+    last = None
+    for path, module, name, line in names:
+        if not line: raise ValueError(f'{module}.{name} has no docstring, or no comment where it is set')
+        if module != last:
+            text += f'\n## {module}\n\nFrom [{title(path)}](/{path.relative_to(nbs)}).\n\n| name | what it is |\n| --- | --- |\n'
+            last = module
+        text += f"| {{py:obj}}`{name} <{module}.{name}>` | {line.replace('|', chr(92) + '|')} |\n"
+    return text
+
+
+def methods(cls, module):
+    "Methods and properties with one line each"
+    rows = [f"| {{py:obj}}`{key} <{module}.{cls.__name__}.{key}>` | {(inspect.getdoc(f) or '').splitlines()[0].replace('|', chr(92) + '|')} |"
+            for key, f in vars(cls).items() if not key.startswith('_') and (callable(f) or isinstance(f, (property, staticmethod, classmethod))) and inspect.getdoc(f)]
+    return '| method | what it does |\n| --- | --- |\n' + '\n'.join(rows) if rows else ''
+
+
+def search_words(names):
+    "For the search page: [name, one line, page#place, further words]"
+    out = []
+    for path, module, name, line in names:
+        doc = str(path.relative_to(nbs).with_suffix('.html'))
+        short = module.split('.')[-1]
+        keys = ' '.join(k for k, v in WORDS.items() if f'{short}.{name}' in v)
+        out.append([name, line, f'{doc}#{module}.{name}', keys])
+        for full in {f for v in WORDS.values() for f in v if f.startswith(f'{short}.{name}.')}:
+            method = full.rsplit('.', 1)[1]
+            said = (inspect.getdoc(getattr(getattr(import_module(module), name), method, None)) or '').split('\n')[0]
+            keys = ' '.join(k for k, v in WORDS.items() if full in v)
+            out.append([f'{name}.{method}', said, f'{doc}#{module}.{name}.{method}', keys])
+    return out
+
+
+def write(src, paths, stated, names, title, anchor):
+    "All of them"
+    have = {p.stem for p in paths}
+    every = sorted(nbs.rglob('*.ipynb'))
+    called = lambda stem: next((title(p) for p in every if p.stem == stem), stem)
+    (src/'images').mkdir(exist_ok=True)
+    (src/'choose.md').write_text(choose_page(called), encoding='utf-8')
+    (src/'paper.md').write_text(paper_page(paths, stated, names, title, anchor, src/'images'), encoding='utf-8')
+    (src/'reference'/'api.md').write_text(api_page(names, title, have), encoding='utf-8')
+    words = json.dumps(search_words(names), ensure_ascii=False)
+    (src.parent/'static'/'names.js').write_text(f'const NAMES = {words}\n', encoding='utf-8')

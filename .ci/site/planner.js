@@ -1,0 +1,278 @@
+// The planner of the first page: epsilon to rho, standard errors to expect, and their picture.
+// The same numbers as dp_pmt.costs.expected_errors, from the same table; nothing leaves the page.
+const dpPmt = (() => {
+  const LOG_2PI = Math.log(2*Math.PI)
+
+  // Mills ratio Φ(-x)/φ(x), for x ≥ -6
+  function mills(x) {
+    if (x < 2.5) {
+      let term = x, sum = x
+      for (let k = 3; Math.abs(term) > 1e-17*Math.abs(sum); k += 2) { term *= x*x/k; sum += term }
+      return .5*Math.exp((x*x + LOG_2PI)/2) - sum
+    }
+    let below = x
+    for (let k = 120; k > 0; k--) below = x + k/below
+    return 1/below
+  }
+
+  // log δ at eps of Gaussian mechanisms that total rho
+  function gaussianLogDelta(rho, eps) {
+    const mu = Math.sqrt(2*rho), u = (eps - rho)/mu, v = (eps + rho)/mu, logPhi = -(u*u + LOG_2PI)/2
+    if (u <= -1) {
+      const tail = Math.exp(logPhi)
+      return Math.log1p(-tail*(mills(-u) + mills(v)))
+    }
+    const x = (u + v)/2, drop = mu < 1e-5 ? mu*(1 - x*mills(x)) : mills(u) - mills(v)
+    return logPhi + Math.log(Math.max(drop, 5e-324))
+  }
+
+  function bisect(f, lo, hi) { // of an increasing f
+    for (let i = 0; i < 100; i++) { const mid = (lo + hi)/2; if (f(mid) > 0) hi = mid; else lo = mid }
+    return lo
+  }
+
+  const epsToRho = (eps, delta) => Math.exp(bisect(s => gaussianLogDelta(Math.exp(s), eps) - Math.log(delta), -40, 12))
+  const gaussianEps = (rho, delta) => gaussianLogDelta(rho, 0) <= Math.log(delta) ? 0 :
+    bisect(eps => Math.log(delta) - gaussianLogDelta(rho, eps), 0, rho + 2*Math.sqrt(rho*-Math.log(delta)) + 1)
+
+  // Where x stands between the knots: index of the left one, and the share of the right one
+  function place(knots, x) {
+    let i = 0
+    while (i < knots.length - 2 && x >= knots[i + 1]) i++
+    return [i, Math.min(Math.max((x - knots[i])/(knots[i + 1] - knots[i]), 0), 1)]
+  }
+
+  let table = null
+  function look(method, at) {
+    const spots = table.axes.map((knots, k) => place(knots, at[k])), sizes = table.axes.map(k => k.length)
+    let sum = 0
+    for (let corner = 0; corner < 16; corner++) {
+      let weight = 1, index = 0
+      spots.forEach(([i, w], k) => { const right = corner >> k & 1; weight *= right ? w : 1 - w; index = index*sizes[k] + i + right })
+      if (weight) sum += weight*table[method][index]
+    }
+    return Math.exp(sum)
+  }
+
+  // Standard errors to expect, in residual sds over column sds
+  function expected(n, nB, d, R2, eps, delta) {
+    const rho = epsToRho(eps, delta), s = Math.log(n*Math.sqrt(rho)), per = Math.log(nB/(d + 1))
+    const at = [Math.log(d), per, -Math.log1p(-R2), s], [, pers, , ss] = table.axes
+    const far = Math.exp(Math.max(0, s - ss.at(-1))), many = Math.exp(Math.max(0, per - pers.at(-1))/2)
+    const sampling = 1/Math.sqrt(n), publicly = look('public', at)/many
+    const anchored = Math.min(Math.hypot(sampling, table.real*look('anchored', at)/far), Math.hypot(sampling, publicly))
+    const released = Math.hypot(sampling, look('release', at)/far)
+    return {rho, sampling, public: publicly, anchored, release: released, adds: anchored/sampling - 1}
+  }
+
+  return {mills, gaussianLogDelta, gaussianEps, epsToRho, expected, use: t => { table = t }}
+})()
+
+// The page
+;(() => {
+  if (typeof document === 'undefined') return
+  const $ = id => document.getElementById(id)
+  const SHOWN = 7, PATTERN = [1, -.8, .65, -.5, .38, -.25, .15]
+  // One draw of each method's error, in its standard errors: fixed, so that a picture moves only with its numbers
+  const DRAW = {none: [.3, -.7, .5, -.2, .9, -.4, .1], anchored: [-.8, .4, .9, -.6, .2, .7, -.5], release: [.9, .6, -.7, .8, -.9, .3, .5], public: [-.6, .9, -.4, -.9, .7, .5, -.8]}
+  const NAMES = {public: 'public rows alone', release: 'release', anchored: 'anchored', none: 'no privacy'}
+  const NS = 'http://www.w3.org/2000/svg'
+  let file = null // what a dropped CSV says: {nB, d, R2, names, beta, size, sd, rows, y}
+
+  const percent = x => x < .01 ? 'less than 1 %' : x < 10 ? `${+(100*x).toPrecision(2)} %` : `${Math.round(x + 1)} times`
+  const count = x => Math.round(x).toLocaleString('en-US')
+  const short = x => String(+x.toPrecision(3)).replace('e-', 'e-')
+
+  function value(id) {
+    const e = $(id), v = Number(e.value)
+    if (!(v > 0)) return Number(e.defaultValue)
+    const clipped = Math.min(Math.max(v, Number(e.min)), Number(e.max))
+    return 'int' in e.dataset ? Math.round(clipped) : clipped
+  }
+
+  // Regression to show: names, standardised coefficients, and the scale of a standard error of one
+  function regression(d, R2) {
+    if (file) return file
+    const k = Math.min(d, SHOWN), size = Math.hypot(...PATTERN.slice(0, k))
+    return {names: PATTERN.slice(0, k).map((_, j) => `x${j + 1}`), beta: PATTERN.slice(0, k).map(b => b/size*Math.sqrt(R2)), size: Array(k).fill(Math.sqrt(1 - R2)), edge: 1}
+  }
+
+  function add(parent, tag, attrs, text) {
+    const e = document.createElementNS(NS, tag)
+    for (const k in attrs) e.setAttribute(k, attrs[k])
+    if (text !== undefined) e.textContent = text
+    parent.append(e)
+    return e
+  }
+
+  function draw(reg, se) {
+    const left = Math.min(150, 18 + 6.6*Math.max(...reg.names.map(s => Math.min(s.length, 20)))), width = 560, step = 46, top = 26
+    const high = top + step*reg.names.length + 34, x = v => left + (width - left - 10)*(v + reg.edge)/(2*reg.edge), inside = v => Math.min(Math.max(v, -reg.edge), reg.edge)
+    const svg = document.createElementNS(NS, 'svg')
+    svg.setAttribute('viewBox', `0 0 ${width} ${high}`); svg.setAttribute('role', 'img')
+    svg.setAttribute('aria-label', `Coefficients with 95 % intervals to expect: ${Object.keys(NAMES).map(m => `${NAMES[m]} plus or minus ${short(1.96*se[m]*reg.size[0])}`).join(', ')}`)
+    let at = left
+    for (const m in NAMES) { // direct labels over the plot
+      add(svg, 'circle', {cx: at + 4, cy: 9, r: 4, class: `pl-${m}`})
+      add(svg, 'text', {x: at + 12, y: 13, class: 'pl-key'}, NAMES[m])
+      at += 30 + 6.4*NAMES[m].length
+    }
+    for (let k = -2; k <= 2; k++) {
+      const v = k*reg.edge/2
+      add(svg, 'line', {x1: x(v), x2: x(v), y1: top, y2: high - 34, class: k ? 'pl-grid' : 'pl-zero'})
+      add(svg, 'text', {x: x(v), y: high - 19, 'text-anchor': 'middle', class: 'pl-tick'}, short(v))
+    }
+    add(svg, 'text', {x: (left + width)/2, y: high - 3, 'text-anchor': 'middle', class: 'pl-tick'}, 'sds of the response, for one sd of the column')
+    reg.names.forEach((name, j) => {
+      const y = top + step*(j + .5)
+      add(svg, 'text', {x: left - 8, y: y + 4, 'text-anchor': 'end', class: 'pl-name'}, name.length > 20 ? name.slice(0, 19) + '…' : name)
+      Object.keys(NAMES).forEach((m, k) => {
+        const scale = reg.size[j], none = se.none*DRAW.none[j % 7]
+        const own = Math.sqrt(Math.max(se[m]**2 - se.none**2, 0))*DRAW[m][j % 7]
+        const mid = m === 'public' && file ? reg.beta[j] : reg.beta[j] + scale*(m === 'public' ? se.public*DRAW.public[j % 7] : m === 'none' ? none : none + own)
+        const row = y + (k - 1.5)*9, lo = mid - 1.96*se[m]*scale, hi = mid + 1.96*se[m]*scale
+        add(svg, 'line', {x1: x(inside(lo)), x2: x(inside(hi)), y1: row, y2: row, class: `pl-${m}`, ...(lo < -reg.edge || hi > reg.edge ? {'stroke-dasharray': '4 2'} : {})})
+        if (Math.abs(mid) < reg.edge) add(svg, 'circle', {cx: x(mid), cy: row, r: 3.2, class: `pl-${m}`})
+      })
+    })
+    $('pl-plot').replaceChildren(svg)
+  }
+
+  function code(method, eps, delta, n) {
+    const q = s => /^[A-Za-z_]\w*$/.test(s) ? s : `Q("${s.replace(/["\\]/g, '')}")`
+    const y = file ? q(file.y) : 'y', terms = file ? file.columns.map(q) : null
+    let right = terms ? '' : 'x1 + x2', line = ''
+    for (const t of terms ?? []) { if (line.length > 50) { right += line + " +'\n                 ' "; line = t } else line += (line ? ' + ' : '') + t }
+    const formula = `'${y} ~ ${right}${line}'`, d = delta === 1e-6 ? '' : `, delta=${short(delta)}`
+    const names = `'private.csv', '${file ? file.name.replace(/['\\]/g, '') : 'public.csv'}'`
+    if (method === 'public') return `# ε = ${short(eps)} buys too little here. What would more rows or more ε buy?\nimport dp_pmt\n\ndp_pmt.plan(${formula},\n            'public.csv', n=${Math.round(4*n)}, epsilon=${short(eps)}${d})`
+    return `import dp_pmt\n\nfit = dp_pmt.fit(${formula},\n                 ${names},\n                 epsilon=${short(eps)}${d})\nprint(fit.summary())\nprint(fit.statement())`
+  }
+
+  const statement = (n, eps, delta, rho) => `The coefficients were computed (method: anchored) from ${count(n)} confidential rows. Each row is protected against a reader who knows the method, the public rows and all other confidential rows: had that one row been any other, the probability of every possible outcome would differ by a factor of at most exp(${short(eps)}), but for an additional probability of at most ${delta.toExponential().replace(/e-(\d)$/, 'e-0$1')} (differential privacy with epsilon = ${short(eps)} and delta = ${delta.toExponential().replace(/e-(\d)$/, 'e-0$1')}; ${short(rho)}-zCDP; neighbours: one row replaced). This was achieved with discrete Gaussian noise on a fine grid, drawn by OpenDP with entropy from the operating system and added to integers. The number of rows, the names of the columns and the public rows are not protected, and who contributed several rows is protected less.`
+
+  function show() {
+    const eps = value('pl-eps'), delta = value('pl-delta'), n = value('pl-n')
+    const nB = file ? file.nB : value('pl-nb'), d = file ? file.d : value('pl-d'), R2 = file ? file.R2 : value('pl-r2')
+    const e = dpPmt.expected(n, nB, Math.min(d, 32), R2, eps, delta)
+    const se = {public: e.public, anchored: e.anchored, release: e.release, none: e.sampling}
+    const method = e.anchored > .9*e.public ? 'public' : 'anchored'
+    $('pl-rho').textContent = `ρ = ${short(e.rho)} (zCDP)`
+    const worth = n/(1 + e.adds)**2
+    $('pl-says').innerHTML = method === 'anchored'
+      ? `At ε = ${short(eps)} privacy ${e.adds < 10 ? `adds <b>${percent(e.adds)}</b> to your standard error` : `makes your standard error <b>${percent(e.adds)}</b> as large`}.`
+      : `At ε = ${short(eps)} these rows say <b>no more than the public rows</b> do.`
+    $('pl-advice').innerHTML = (method === 'anchored'
+      ? `<b>Use</b> <code>dp_pmt.fit</code>, the anchored method. Its intervals are as wide as those of ${count(worth)} rows without privacy, and ${short(e.public/e.anchored)} times as narrow as those of the public rows alone. `
+      : `<b>Spend nothing yet.</b> The private intervals would be as wide as those of the public rows alone. Take more rows, fewer columns or a larger ε. `) +
+      (e.release < .9*e.public ? `If others are to fit from your rows later, <code>dp_pmt.release</code> hands over noisy moments; its standard errors would be ${short(e.release/e.sampling)} times those without privacy.` : '<code>dp_pmt.release</code>, which hands over noisy moments, would be too noisy here.') +
+      (d > 32 ? ' The table ends at 32 columns: expect more than this.' : '')
+    draw(regression(d, R2), se)
+    $('pl-code').textContent = code(method, eps, delta, n)
+    $('pl-statement').textContent = method === 'anchored' ? statement(n, eps, delta, e.rho) : 'The coefficients were computed from public rows only.'
+  }
+
+  // CSV
+
+  function parse(text) {
+    const sep = [',', '\t', ';'].map(s => [text.split('\n', 1)[0].split(s).length, s]).sort((a, b) => b[0] - a[0])[0][1]
+    const rows = [[]]; let cell = '', quoted = false
+    for (let i = 0; i < text.length; i++) {
+      const c = text[i]
+      if (quoted) { if (c === '"' && text[i + 1] === '"') { cell += c; i++ } else if (c === '"') quoted = false; else cell += c }
+      else if (c === '"') quoted = true
+      else if (c === sep) { rows.at(-1).push(cell.trim()); cell = '' }
+      else if (c === '\n') { rows.at(-1).push(cell.trim()); cell = ''; rows.push([]) }
+      else if (c !== '\r') cell += c
+    }
+    rows.at(-1).push(cell.trim())
+    return rows.filter(r => r.length > 1)
+  }
+
+  // Columns of numbers, and 0/1 columns of the levels of text but the first
+  function encode(header, rows, y) {
+    const out = [], used = []
+    header.forEach((name, j) => {
+      if (name === y) return
+      const cells = rows.map(r => r[j])
+      if (cells.every(c => Number.isFinite(Number(c)))) { out.push([name, cells.map(Number)]); used.push(name); return }
+      const levels = [...new Set(cells)].sort()
+      if (levels.length > 12) return
+      used.push(name)
+      levels.slice(1).forEach(l => out.push([`${name}: ${l}`, cells.map(c => +(c === l))]))
+    })
+    return [out.map(([name, v]) => [name || 'column', v]).filter(([, v]) => v.some(x => x !== v[0])), used]
+  }
+
+  function solve(M, b) { // Cholesky; null where columns are dependent
+    const k = M.length, L = M.map(r => r.slice())
+    for (let i = 0; i < k; i++) for (let j = 0; j <= i; j++) {
+      let s = M[i][j]
+      for (let m = 0; m < j; m++) s -= L[i][m]*L[j][m]
+      if (i === j) { if (s < 1e-9) return null; L[i][i] = Math.sqrt(s) } else L[i][j] = s/L[j][j]
+    }
+    const z = b.slice()
+    for (let i = 0; i < k; i++) { for (let m = 0; m < i; m++) z[i] -= L[i][m]*z[m]; z[i] /= L[i][i] }
+    for (let i = k - 1; i >= 0; i--) { for (let m = i + 1; m < k; m++) z[i] -= L[m][i]*z[m]; z[i] /= L[i][i] }
+    return z
+  }
+
+  function standard(v) {
+    const mean = v.reduce((a, b) => a + b, 0)/v.length, c = v.map(x => x - mean), sd = Math.sqrt(c.reduce((a, x) => a + x*x, 0)/v.length)
+    return c.map(x => x/sd)
+  }
+
+  function read(name, header, rows, y) {
+    const j = header.indexOf(y), whole = rows.filter(r => r.length === header.length && r.every(c => c !== '' && c !== 'NA' && c !== 'NaN') && Number.isFinite(Number(r[j])))
+    const [columns, used] = encode(header, whole, y), nB = whole.length, d = columns.length
+    if (!d || nB < d + 3) return `needs more complete rows than columns: it has ${nB} rows and ${d} columns`
+    const X = columns.map(([, v]) => standard(v)), t = standard(whole.map(r => Number(r[j])))
+    const dot = (a, b) => a.reduce((s, x, i) => s + x*b[i], 0)/nB
+    const G = X.map(a => X.map(b => dot(a, b))), beta = solve(G, X.map(a => dot(a, t)))
+    if (!beta) return 'has columns that are sums of others: leave one out'
+    const left = t.reduce((s, v, i) => s + (v - X.reduce((u, a, m) => u + a[i]*beta[m], 0))**2, 0)/(nB - d - 1)
+    const unit = G.map((_, m) => G.map((_, k) => +(k === m))), size = unit.map((e, m) => Math.sqrt(left*solve(G, e)[m]))
+    const order = beta.map((b, m) => m).sort((a, b) => Math.abs(beta[b]) - Math.abs(beta[a])).slice(0, 12)
+    const take = list => order.map(m => list[m]), most = Math.max(...order.map(m => Math.abs(beta[m]) + 2*size[m]/Math.sqrt(nB - d)))
+    const edge = [.1, .2, .5, 1, 2, 5].find(e => e > most) ?? Math.ceil(most)
+    file = {name, y, columns: used, nB, d, R2: Math.min(Math.max(1 - left, .05), .95), names: take(columns.map(([n]) => n)), beta: take(beta), size: take(size), edge}
+    return `${name}: ${nB} complete rows, ${d} columns, R² = ${short(Math.max(0, 1 - left))}${d > 12 ? '; the twelve largest coefficients are drawn' : ''}`
+  }
+
+  async function take(given) {
+    const [header, ...rows] = parse(await given.text()), pick = $('pl-y')
+    const number = header.filter((_, j) => rows.slice(0, 50).every(r => r[j] === '' || r[j] === 'NA' || Number.isFinite(Number(r[j]))))
+    if (!number.length) { $('pl-read').textContent = 'found no column of numbers'; return }
+    pick.replaceChildren(...number.map(h => new Option(h, h))); pick.hidden = false; document.querySelector('.planner-y').hidden = false
+    const again = () => { file = null; $('pl-read').textContent = read(given.name, header, rows, pick.value); lock(); show() }
+    pick.onchange = again; again()
+  }
+
+  function lock() { // what the file says is no longer a slider
+    const says = {'pl-nb': file?.nB, 'pl-d': file?.d, 'pl-r2': file && +file.R2.toFixed(2)}
+    for (const id in says) for (const e of [$(id), document.querySelector(`[data-for=${id}]`)]) { e.disabled = !!file; if (file && e.type === 'number') e.value = says[id] }
+  }
+
+  function link(range) { // a slider and its field
+    const field = $(range.dataset.for), log = 'log' in field.dataset, lo = Number(field.min), hi = Number(field.max)
+    const to = v => log ? 1000*Math.log(v/lo)/Math.log(hi/lo) : 1000*(v - lo)/(hi - lo), from = t => log ? lo*(hi/lo)**(t/1000) : lo + (hi - lo)*t/1000
+    const say = () => range.setAttribute('aria-valuetext', field.value)
+    Object.assign(range, {min: 0, max: 1000, step: field.id === 'pl-d' ? 1000/31 : 5, value: to(Number(field.value))}); say()
+    range.addEventListener('input', () => { const v = from(Number(range.value)); field.value = 'int' in field.dataset ? Math.round(v >= 100 ? Number(v.toPrecision(2)) : v) : +v.toPrecision(2); say(); show() })
+    field.addEventListener('input', () => { if (Number(field.value) > 0) range.value = to(Number(field.value)); say(); show() })
+  }
+
+  document.addEventListener('DOMContentLoaded', () => {
+    const box = $('planner')
+    if (!box) return
+    dpPmt.use(JSON.parse($('planner-table').textContent))
+    box.querySelectorAll('input[type=range]').forEach(link)
+    $('pl-delta').addEventListener('input', show)
+    $('pl-file').addEventListener('change', e => e.target.files[0] && take(e.target.files[0]))
+    const drop = box.querySelector('.planner-drop')
+    box.addEventListener('dragover', e => { e.preventDefault(); drop.classList.add('over') })
+    box.addEventListener('dragleave', () => drop.classList.remove('over'))
+    box.addEventListener('drop', e => { e.preventDefault(); drop.classList.remove('over'); if (e.dataTransfer.files[0]) take(e.dataTransfer.files[0]) })
+    box.hidden = false; show()
+  })
+})()
