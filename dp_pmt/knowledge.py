@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['ColumnShapes', 'ColumnBins', 'ColumnTails', 'Column', 'look', 'Knowledge', 'as_knowledge']
 
-# %% ../nbs/25a_knowledge.ipynb #7e0377d6
+# %% ../nbs/25a_knowledge.ipynb #d3006ddd
 import math
 import os
 from dataclasses import dataclass, field, replace
@@ -22,7 +22,7 @@ from .release import Release
 from .results import Fit
 from .rows import Rows, check_names
 
-# %% ../nbs/25a_knowledge.ipynb #cb87a83c
+# %% ../nbs/25a_knowledge.ipynb #06e2425d
 _E = np.arange(-64, 65) # octaves; the outer two are open
 _LOW = np.r_[-2.**_E[::-1], 0, 2.**(_E - 1), 1]
 _HIGH = np.r_[-2.**(_E[::-1] - 1), 0, 2.**_E, 1]
@@ -55,7 +55,7 @@ class ColumnShapes(Query):
         at = np.where(x == 0, _ZERO, np.where(x == 1, _ONE, at))
         return np.bincount(at, minlength=len(_LOW))
 
-# %% ../nbs/25a_knowledge.ipynb #348a8fa6
+# %% ../nbs/25a_knowledge.ipynb #f354078a
 _BINS = 64
 
 @dataclass(eq=False)
@@ -68,7 +68,7 @@ class ColumnBins(ColumnShapes):
         at = np.minimum(np.floor((x - low)*(_BINS/(high - low))), _BINS - 1)
         return np.bincount(at[(x >= low) & (x <= high)].astype(int), minlength=_BINS)
 
-# %% ../nbs/25a_knowledge.ipynb #5a86e78b
+# %% ../nbs/25a_knowledge.ipynb #a7119619
 _WIDE = 8
 
 @dataclass(eq=False)
@@ -80,7 +80,7 @@ class ColumnTails(ColumnShapes):
         octaves = np.frexp(np.abs(x)/self.tops[i])[1]
         return np.bincount(np.clip((octaves + 3)//4, 0, _WIDE), minlength=_WIDE + 1)
 
-# %% ../nbs/25a_knowledge.ipynb #2d3d983a
+# %% ../nbs/25a_knowledge.ipynb #968d2024
 @dataclass
 class Column:
     "Where the values of a column lie, as far as it is known"
@@ -89,6 +89,7 @@ class Column:
     indicator:bool=False  # Are its values 0 and 1?
     todo:object='octaves' # What to ask: `'octaves'`, a range (low, high), a size beyond which there may be more, or None
     then:tuple=None       # A range to ask about if nothing is beyond
+    sure:bool=True        # Is what is known of it no guess?
     wrong:bool=False      # Do the values lie elsewhere than public knowledge said?
 
     def learn_octaves(self,
@@ -106,7 +107,7 @@ class Column:
         self.indicator = not set(seen) - {_ZERO, _ONE}
         if self.indicator: self.center, self.spread = _of_indicator(*np.maximum(counts[[_ZERO, _ONE]], sd))
         else: self.center, self.spread = _mean_sd(solid, _MIDDLE, _WIDTH)
-        self.wrong = before[1] > 0 and _elsewhere(before, (self.center, self.spread))
+        self.wrong = self.sure and before[1] > 0 and _elsewhere(before, (self.center, self.spread))
         low, high = _LOW[seen].min(), _HIGH[seen].max()
         if 0 < low < high <= 8*low or 8*high <= low < high < 0: self.then = float(low), float(high)
         unseen = n - solid.sum()
@@ -118,12 +119,14 @@ class Column:
         sd:float, # Their noise sd
         n:int,    # Number of rows
     ):
-        "Widen the spread by far values, where they stand out"
-        top, self.todo = self.todo, None
-        far = np.where(counts[1:] > 2.5*sd, counts[1:], 0)
-        if self.then and counts[1:].max() > sd: far[counts[1:].argmax()] = counts[1:].max() # a constant has no tail
-        self.spread = math.hypot(self.spread, math.sqrt(far @ (4*top*16.**np.arange(len(far)))**2/n))
-        if not far.any(): self.todo = self.then
+        "Widen the spread by far values, where they stand out; those in the next four octaves are near"
+        top, self.todo = self.todo, self.then
+        near, far = counts[1], np.where(counts[2:] > 3*sd, counts[2:], 0)
+        if far.any():
+            self.spread = math.hypot(self.spread, math.sqrt(far @ (64*top*16.**np.arange(len(far)))**2/n))
+            self.todo = None
+        elif near > 2.5*sd and self.then: self.todo = tuple(2*x if abs(x) == top else x for x in self.then)
+        elif near > 2.5*sd: self.spread = math.hypot(self.spread, 1.5*top*math.sqrt(near/n))
 
     def learn_bins(self,
         counts,   # Noisy counts of `ColumnBins`
@@ -171,7 +174,7 @@ def _mean_sd(counts, x, w):
     within = counts @ (w*w*np.ones(len(x)))/counts.sum()/12
     return float(m), math.sqrt(max(v, 0) + within)
 
-# %% ../nbs/25a_knowledge.ipynb #59404137
+# %% ../nbs/25a_knowledge.ipynb #4e31ba3d
 _LOOKS = .03, .02, .01, .01 # of rho, for each round at most
 _ENOUGH = 500 # a noise sd of a five-hundredth of the rows needs no more
 
@@ -212,7 +215,7 @@ def _visible_octaves(run, columns, rho):
         f"rho = {run.budget.rho:.3g} can't show where {len(columns)} columns of {run.n} rows lie: that takes about"
         f" rho = {need/_LOOKS[0]:.2g}. Give the ranges of all columns and of the response, or public rows, or spend more")
 
-# %% ../nbs/25a_knowledge.ipynb #055d7ae5
+# %% ../nbs/25a_knowledge.ipynb #a9ebe82f
 @dataclass(eq=False)
 class Knowledge:
     "What is public about a regression: `Knowledge()` is nothing, `+` joins two; what is missing is asked privately"
@@ -322,7 +325,7 @@ class Knowledge:
         if _no_worse(run, told): return told, notes
         return nothing, [*notes, f"{known.source}: its coefficients predict worse than none. They were not used"]
 
-# %% ../nbs/25a_knowledge.ipynb #9eb170ab
+# %% ../nbs/25a_knowledge.ipynb #cd435a63
 _ONES = '(intercept)', 'Intercept', 'intercept', 'const', '_cons' # what tables call it
 
 def _unlabelled(B):
@@ -357,7 +360,7 @@ def _uncorrelated(means, sds):
     S = np.diag([check_positive(f'the sd of {k}', sds[k])**2 for k in means])
     return PublishedMoment(S, math.nan, np.array([float(v) for v in means.values()]), names=list(map(str, means)))
 
-# %% ../nbs/25a_knowledge.ipynb #929f258e
+# %% ../nbs/25a_knowledge.ipynb #826bc136
 def _earlier(x):
     "A fit from a fit, a release, or the file of either"
     if isinstance(x, Fit): return x
@@ -393,7 +396,7 @@ def _budgets_add(fit):
     if not fit.rho: return []
     return [f"an earlier fit was used that cost rho = {fit.rho:.4g}: for whoever is in both, the budgets add up"]
 
-# %% ../nbs/25a_knowledge.ipynb #1e2f6e73
+# %% ../nbs/25a_knowledge.ipynb #b0924b78
 def _as_table(known, names, run):
     "Simulated rows as rows without responses and a table of coefficients, no surer than `count` rows make it"
     B, y, *_ = known.rows
@@ -430,6 +433,7 @@ def _looked_at(known, names, run):
     columns = [Column() for _ in (*names, run.rows.response)]
     if known.rows is not None: _tell_rows(columns, known.rows.B)
     if known.moment is not None: _tell_moment(columns, known.moment, run.intercept)
+    for c in columns: c.sure = known.intercept is None # what is behind an earlier fit is a guess
     for c, name in zip(columns, (*names, run.rows.response)):
         if name in known.ranges:
             low, high = known.ranges[name]
@@ -456,7 +460,7 @@ def _moved(known, columns, names):
     return [f"far from where {known.source} would have them: {', '.join(wrong[:8])}{more}. Are the units the same?"
             " Where the private look found them was used"]
 
-# %% ../nbs/25a_knowledge.ipynb #1ab7ef71
+# %% ../nbs/25a_knowledge.ipynb #87271eae
 _SHRINK = .02 # share of the identity in published correlations
 
 def _seen_from(known, columns, run):
@@ -494,7 +498,7 @@ def _row_moment(B, intercept):
     S[np.ix_(seen, seen)] = (W_inv.T @ W_inv)*np.outer(size[seen], size[seen])
     return S
 
-# %% ../nbs/25a_knowledge.ipynb #d9665a5d
+# %% ../nbs/25a_knowledge.ipynb #ab7dbcf5
 _PRIOR, _PRIOR_MEAN = .5, .5 # what a column of its size may add, and the mean response be off, in sds of the response
 _COMPARED = .01 # share of rho that asks whether told coefficients are better than none
 
@@ -524,13 +528,13 @@ def _tell_table(known, names, start, C, least):
     which = np.array(at)[sure]
     C[np.ix_(which, which)] = known.cov[np.ix_(sure, sure)] + np.diag(least[which])
 
-# %% ../nbs/25a_knowledge.ipynb #a0db47d9
+# %% ../nbs/25a_knowledge.ipynb #7307baf4
 def as_knowledge(
     x, # `Knowledge`; ranges, a dict; a fit, a release or the file of one; moments; rows without responses; None: nothing
 )->Knowledge:
     "Public knowledge in any form, or none, as `Knowledge`"
     if x is None: return Knowledge()
-    if isinstance(x, Knowledge): return x
+    if hasattr(x, 'belief'): return x
     if isinstance(x, dict): return Knowledge.of_ranges(x)
     if isinstance(x, (Fit, Release)): return Knowledge.of_fit(x)
     if isinstance(x, PublishedMoment): return Knowledge(moment=x, source='the published moment')
