@@ -6,6 +6,7 @@ import os
 import shutil
 import tempfile
 import time
+from functools import cache
 from pathlib import Path
 
 import pandas as pd
@@ -105,6 +106,31 @@ def knowledge(function, **small):
     return write
 
 
+def coverage(which, **small):
+    "A table of the page on intervals; one run computes both"
+    def write(is_small): return _coverage()(**(small if is_small else {}))[which]
+    return write
+
+
+@cache
+def _coverage(): return from_notebook('26a_intervals', 'measure_coverage')
+
+
+def anchored(function, **small):
+    "A table of the page on the anchored estimator"
+    def write(is_small): return from_notebook('25_anchored', function)(**(small if is_small else {}))
+    return write
+
+
+def anchored_elevators(small):
+    "The elevators set is not ours to hand on: `ELEVATORS` names the file, the response last"
+    import numpy as np
+    measure = from_notebook('25_anchored', 'measure_elevators')
+    if small: return measure(pd.DataFrame(np.random.default_rng(0).normal(size=(3000, 5))), 1)
+    if 'ELEVATORS' not in os.environ: return (data/'anchored_elevators.csv.gz').read_bytes()
+    return measure(pd.read_csv(os.environ['ELEVATORS']))
+
+
 TABLES = { # file: its writer
     'results.csv.gz': paper,
     'comparison_main.csv.gz': comparison_main,
@@ -118,10 +144,15 @@ TABLES = { # file: its writer
     'knowledge_forms.csv.gz': knowledge('measure_forms', names=('college',), epsilons=(3.,), trials=1),
     'knowledge_wrong.csv.gz': knowledge('measure_wrong', names=('college',), epsilons=(3.,), trials=1),
     'knowledge_nothing.csv.gz': knowledge('measure_nothing', names=('college',), sets=('red_wine',), trials=1),
+    'anchored_regressions.csv.gz': anchored('measure_regressions', names=('vocab',), trials=1),
+    'anchored_public_rows.csv.gz': anchored('measure_public_rows', names=('cps88',), trials=1, counts=(9,)),
+    'anchored_elevators.csv.gz': anchored_elevators,
     'persons_panels.csv.gz': persons('measure_panels', names=('wages',), epsilons=(3.,), trials=1),
     'persons_m0.csv.gz': persons('measure_m0', names=('health',), trials=1),
     'persons_audit.csv.gz': persons('measure_audit', trials=200),
     'persons_coverage.csv.gz': persons('measure_coverage', sims=2),
+    'coverage_coefficients.csv.gz': coverage(0, synthetic=2, real=0, others=0, cells=('2,000 rows',), names=()),
+    'coverage_fits.csv.gz': coverage(1, synthetic=2, real=0, others=0, cells=('2,000 rows',), names=()),
 }
 # data that was given, and what results.csv.gz brings with it
 GIVEN = {'README.md', 'ccpp.csv.gz', 'white_wine.csv.gz', 'reported.csv', 'results.json'}

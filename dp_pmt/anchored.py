@@ -20,7 +20,8 @@ from fastcore.meta import delegates
 from .checks import check_choice
 from .checks import warn as warn_user
 from .crossing import OWN, Run
-from .inference import ResidualSizes, errors, inference_share, influence_query
+from .inference import ResidualSizes, clip_bias, clip_excess, errors
+from .inference import inference_share, influence_query
 from .preconditioning import INTERCEPT, Coordinates, PublicRows
 from .privacy import gaussian_eps
 from .queries import COUNT, OCTAVES, JointMoments, Query, RowSizes, ScoreSizes, SecondMoment
@@ -68,15 +69,49 @@ def public_whitener(
 # %% ../nbs/25_anchored.ipynb #anch0007
 @dataclass(eq=False)
 class Anchor(Coordinates):
-    "Where a step stands and what it believes: the truth is `start + unit V' delta`, `delta ~ N(0, P)`"
+    "Where a step stands and what it believes: truth = `start + unit V' delta`, `delta ~ N(0, P)`"
     P:np.ndarray=None         # Covariance of delta (k, k)
-    D:np.ndarray=None         # Sizes of the columns (p,), root mean squares; 0 where nothing is known
+    D:np.ndarray=None         # Root mean squares of the columns (p,); 0 where nothing is known
     level:np.ndarray=None     # Where columns (p,) of unknown size are constant
     indicator:np.ndarray=None # Columns (p,) that seem to be 0 or 1
     spread:float=1.           # What one column may add to a response, in units
     M:np.ndarray=None         # Second moment of the rows (k, k), as far as it was released
     v:np.ndarray=None         # Its noise (k,): entry ij has sd v_i v_j
     source:str='the public rows' # Where the belief comes from; '': from the private rows alone
+    # what another loss changes, see `dp_glm`
+    method = 'anchored'
+    usual = 'least squares'   # what the fit would be without privacy
+    lasting = True            # does the second moment stay when the start moves?
+    bounded = False           # are scores bounded, so that rows far out are no errors?
+    worse = .05               # the steps may end so much worse than another fit
+    unit_variance = False     # is the variance of the residuals known to be 1?
+
+    def most(self,
+        L, # Directions (k, k), one a column
+    ):
+        "How much evidence may widen the belief along each"
+        return math.inf
+
+    def landed(self,
+        delta, # The move (k,)
+        P,     # Covariance of what is left (k, k)
+    )->'Anchor':
+        "The belief after a move"
+        return replace(self, start=self.move(delta), P=P)
+
+    def zero_scores(self,
+        R:float, # Row bound
+    )->Query:
+        "The question how large the scores of a start at zero would be"
+        return _ZeroScores(self, R)
+
+    def misfits(self,
+        others,  # Coefficients of other fits (m, p)
+        c:float, # Where residuals are clipped, in units > 0
+    )->Query:
+        "The question how badly this fit and others do"
+        V = (np.array(others) - self.start)/self.unit
+        return Misfits(self.along(V), c)
 
     @property
     def k(self)->int:
@@ -152,7 +187,7 @@ def _column_sizes(B):
 
 # %% ../nbs/25_anchored.ipynb #anch0009
 def _without_idle(B, y_B, D, flat):
-    "Sizes; of several constant columns one is kept at most, and only if it predicts public responses"
+    "Sizes; of several constant columns at most one is kept, if it predicts public responses"
     idle = flat & (D > 0)
     if idle.sum() < 2: return D
     none = np.where(idle, 0., D)
@@ -171,7 +206,7 @@ _SIZES = np.arange(-64, 65) # bins [2^(e-1), 2^e) of absolute values; the outer 
 
 @dataclass(eq=False)
 class ColumnSizes(Query):
-    "Octave counts of the absolute values in each of k columns; in each a row is in one bin, or in none"
+    "Octave counts of the absolute values in each of k columns; a row is in one bin each, or in none"
     steps = COUNT
 
     def __post_init__(self):
@@ -188,10 +223,11 @@ def _size_counts(x):
     return np.bincount(e - _SIZES[0], minlength=len(_SIZES))
 
 # %% ../nbs/25_anchored.ipynb #anch0012
-def _found_sizes(counts, sd, n, indicator):
-    "Of each column, from bins that stand out: root mean square, size where it is not zero, share of the rows; 0: none"
+def _found_sizes(counts, sd, n, indicator, least=4.5):
+    "From bins that stand out: root mean squares, sizes where not zero, shares of the rows; 0: none"
     middle = np.broadcast_to(2.**(_SIZES - .5), counts.shape)
-    solid = np.where(counts > 4.5*sd, counts, 0)
+    least = np.where(_SIZES > 20, 6., least) # noise far out would do most harm
+    solid = np.where(counts > least*sd, counts, 0)
     rms = np.sqrt((solid*middle**2).sum(1)/n)
     typical = np.where(solid > 0, middle, 0).max(1)
     ones = counts[:, _SIZES == 1][:, 0] # an indicator is 1 where it is not 0
@@ -199,7 +235,7 @@ def _found_sizes(counts, sd, n, indicator):
             np.where(indicator, 1., typical), solid.sum(1)/n)
 
 def _extended(at, columns, rms, typical):
-    "One more direction for each of these columns; a belief at zero, as wide as what a column may add"
+    "One more direction for each of these columns; a belief at zero, as wide as a column may add"
     k, m = at.k, len(columns)
     shrink = math.sqrt(k/(k + m)) # so that the rows' squared norms keep their mean
     V, P = np.zeros((k + m, at.V.shape[1])), np.zeros((k + m, k + m))
@@ -222,7 +258,7 @@ def _padded(at, m, shrink):
 _MARGIN = 4. # the matrix noise stays below a quarter of the mean eigenvalue
 
 def _row_radius(n, k, sigma):
-    "Largest row bound whose matrix noise has an edge of 1/MARGIN of the mean eigenvalue; √2 at least; above 16 half way"
+    "Largest row bound whose noise has an edge of 1/MARGIN; √2 at least; above 16 half way"
     R = math.sqrt(max(2., n/(k*_MARGIN*sigma*math.sqrt(2*k))))
     return min(R, 4*math.sqrt(R))
 
@@ -261,12 +297,14 @@ class Scores(NamedTuple):
 def clip_radius(
     scores:Scores, # What is known of the scores
     var:float,     # Squared norm of the noise on t, per C²
+    far:bool=False, # Count rows beyond a gap too? They are no errors where scores are bounded
 )->tuple:          # C and the worst squared bias, or None if nothing stands out
     "C of least `var*C² + (sum of the excess over C)²`"
     counts, noise, factor = scores
     top = mode = int(np.argmax(counts))
     if counts[mode] < 2*noise: return None
     while top + 1 < len(counts) and counts[top + 1] > 2*noise: top += 1
+    if far: top = max([top, *np.flatnonzero(counts > 4.5*noise)[-1:]])
     octaves = OCTAVES[:top + 1, None]
     x = 2.**(octaves - 1 + np.arange(.125, 1, .25)).ravel() # four points an octave
     w = np.repeat(np.maximum(counts[:top + 1], 0)/4, 4)
@@ -283,7 +321,7 @@ def learn_moment(
 )->Anchor:
     "Both, weighted by their precision; the old one is scaled to the trace of the new one"
     new = replace(at, M=M, v=np.full(at.k, math.sqrt(sd)))
-    if at.M is None: return new
+    if at.M is None or not at.lasting: return new
     scale = np.trace(M)/max(np.trace(at.M), 1e-300)
     if not .2 < scale < 5: return new
     old = 1/(scale*np.outer(at.v, at.v))**2
@@ -292,7 +330,7 @@ def learn_moment(
     return replace(at, M=(M + M.T)/2, v=np.diag(precision)**-.25)
 
 def _eigen(at):
-    "Eigenvalues of M, those that noise hides raised to half its edge; eigenvectors; which are hidden"
+    "Eigenvalues of M, hidden ones raised to half the noise edge; eigenvectors; which are hidden"
     lam, Q = np.linalg.eigh(at.M)
     edge = math.sqrt(2*at.k)*(at.v**2 @ (Q*Q)) # the largest that the noise along each would have
     return np.maximum(lam, edge/2), Q, lam < edge/2
@@ -318,7 +356,7 @@ def inflations(
     s,         # What each direction can show: prior sd over noise sd (k,)
     u,         # What it showed, in noise sds (k,)
 )->np.ndarray: # (k,), 1 or more
-    "One factor for all directions times one for each, from 1, 2, 4, ...: of largest evidence, with prior mass 1/g"
+    "One factor for all times one for each, from 1, 2, 4, ...: of largest evidence, prior mass 1/g"
     misfit, price = _misfit(s, u), np.log(_INFLATIONS)
     costs = [(misfit[j:] + price[:60 - j, None]).min(0).sum() + price[j] for j in range(60)]
     j = int(np.argmin(costs))
@@ -343,13 +381,13 @@ def update(
         half = _inverse_root(_score_noise(at, P, var_t))
         U, s, Wt = np.linalg.svd(half @ M @ L)
         u, L_W = U.T @ (half @ t), L @ Wt.T
-        g = inflations(s, u)
+        g = np.minimum(inflations(s, u), at.most(L_W))
         P = (L_W*g) @ L_W.T
     delta = L_W @ (g*s/(1 + g*s*s)*u)
     P = (L_W*(g/(1 + g*s*s))) @ L_W.T
     seen = AttrDict(inflation=_common_inflation(s, u), widest=float(g.max()),
                     seen=int((~hidden).sum()), directions=at.k)
-    return replace(at, start=at.move(delta), P=(P + P.T)/2), delta, seen
+    return at.landed(delta, (P + P.T)/2), delta, seen
 
 def _score_noise(at, P, var_t):
     "Covariance of `t - M delta`: the noise of t, and the noise of M times delta"
@@ -402,17 +440,18 @@ def first_look(
     sigma = run.sd(SecondMoment(at, 1.), rho['moment'])
     moment = SecondMoment(at, _row_radius(run.n, at.k, sigma))
     new, known = at.unknown(), at.measured()
-    columns = [(ColumnSizes(_columns(at, which)), rho[what], f'{what} of columns')
-               for what, which in (('scales', known), ('columns', new)) if len(which)]
+    columns = [(ColumnSizes(_columns(at, which)), rho[what], label)
+               for what, which, label in (('scales', known, 'column scales'),
+                                          ('columns', new, 'column sizes')) if len(which)]
     sizes, scores, zeros, moment, *columns = run.ask(
         (RowSizes(at), rho['sizes'], 'row sizes'),
         (ScoreSizes(at, R), rho['scores'], 'score sizes'),
-        (_ZeroScores(at, R), rho['zero'], 'score sizes from zero'),
+        (at.zero_scores(R), rho['zero'], 'score sizes from zero'),
         (moment, rho['moment'], 'second moment'),
         *columns)
     scores, zeros = Scores(*scores), Scores(*zeros)
     wrong = _wrong_scales(at, known, *columns[0], run.n) if len(known) else {}
-    if wrong: at, scores = _rescaled(at, wrong), Scores(0*scores.counts, 1.) # nothing is known of them
+    if wrong: at, scores = _rescaled(at, wrong), Scores(0*scores.counts, 1.) # nothing is known
     else: at = rewhitened(learn_moment(at, *moment), run.n)
     if not wrong and _far_smaller(zeros, scores): at, scores = replace(at, start=0*at.start), zeros
     if len(new): at = _with_columns(at, new, *columns[-1], run.n)
@@ -443,9 +482,9 @@ def _with_columns(at, new, counts, sd, n):
 
 # %% ../nbs/25_anchored.ipynb #d05377cb
 def _wrong_scales(at, known, counts, sd, n):
-    "Columns whose private values are 16 times as large as the public ones, or as small: their sizes"
+    "Sizes of columns whose private values are 16 times as large as the public ones, or as small"
     counts = counts.reshape(len(known), -1)
-    rms, _, seen = _found_sizes(counts, sd, n, np.zeros(len(known), bool))
+    rms, _, seen = _found_sizes(counts, sd, n, np.zeros(len(known), bool), 6.)
     varies = counts.max(1) < .7*n*seen # not nearly constant, with rows far out
     ratio = rms/at.D[known]
     wrong = (ratio > 16) | (ratio > 0) & (ratio < 1/16) & (seen > .5) & varies
@@ -473,7 +512,7 @@ def newton_step(
     rho_t = (1 - _HIST)*rho
     sigma = run.sd(JointMoments(at, 1., 1.), rho_t)
     R = _row_radius(run.n, at.k, sigma)
-    C, bias2 = clip_radius(scores, at.k*sigma**2) or (4*scores.factor, 0.)
+    C, bias2 = clip_radius(scores, at.k*sigma**2, at.bounded) or (4*scores.factor, 0.)
     C = max(C, 1e-4)
     (sums, _), counts, *answers = run.ask(
         (JointMoments(at, R, C, run.grid), rho_t, f'{label}: moments'),
@@ -491,7 +530,8 @@ def _above(counts, sd, C, n):
     return float(np.clip(counts[above].sum()/n, 0, 1))
 
 # %% ../nbs/25_anchored.ipynb #anch0021
-_GROWTH = {5: 2., 4: 3., 3: 5., 2: 2., 1: 1.} # steps: how their budgets grow; the first has a thirtieth or so
+# steps: how their budgets grow; the first has a thirtieth or so
+_GROWTH = {5: 2., 4: 3., 3: 5., 2: 2., 1: 1.}
 _HIST = .1 # share of a step that pays for the histogram for the next clip
 _SHARES = dict(sizes=.005, scores=.015, zero=.005, scales=.01, moment=.04,
                columns=.03, compare=.015) # of rho
@@ -500,21 +540,22 @@ def least_rho(
     n:int, # Private rows
     k:int, # Directions
 )->float:
-    "The rho at which a row bound of 1 leaves the edge of the matrix noise at a third of the mean eigenvalue"
+    "The rho at which a row bound of 1 leaves a noise edge of a third of the mean eigenvalue"
     return 5*k**3*(3/n)**2
 
-def _step_budgets(n, k, rho, rest=1.):
-    "The rho of each step: one more each time rho doubles, five at most, three if rho is ample; none if it is too small"
+def _step_budgets(n, k, rho, rest=1., fewer=True):
+    "The rho of each step: one more when rho doubles, five at most, three if it is ample; or none"
     ratio = rho/least_rho(n, k)
     if ratio < 1: return []
-    steps = min(5, 1 + math.floor(math.log2(ratio))) - (ratio > 1e5) - (ratio > 1e7)
+    steps = min(5, 1 + math.floor(math.log2(ratio)))
+    if fewer: steps -= (ratio > 1e5) + (ratio > 1e7)
     weights = _GROWTH[steps]**np.arange(steps)
     return list(rest*rho*weights/weights.sum())
 
 # %% ../nbs/25_anchored.ipynb #anch0026
 @dataclass(eq=False)
 class Misfits(Query):
-    "Sums of `min(|r|, c)²` and of `min(|r - a_j|, c)²`, j = 1 ... k: clipped squared residuals of k + 1 fits"
+    "Sums of `min(|r|, c)²` and of `min(|r - a_j|, c)²`, j = 1 ... k: clipped squares of k + 1 fits"
     c:float # Clip > 0
     steps = COUNT
 
@@ -536,7 +577,6 @@ class Misfits(Query):
         return np.floor(self._parts(seen)*COUNT).astype(np.int64).sum(axis=1)
 
 # %% ../nbs/25_anchored.ipynb #anch0027
-_WORSE = .05   # the steps may end a twentieth worse than another fit
 _FAR_OUT = 12. # residuals are clipped there, in medians: least squares is about far rows too
 
 def best_of(
@@ -547,13 +587,12 @@ def best_of(
     rho:float,  # zCDP > 0
     also=(),    # Further questions of the same pass
 )->tuple:       # Anchor; which of the others it is, or None; further answers
-    "The end of the steps, unless the clipped squares of another fit are smaller by 5 %, beyond doubt"
+    "The end of the steps, unless another fit's clipped squares are smaller by 5 %, beyond doubt"
     V = (np.array(others) - at.start)/at.unit
-    rivals = Coordinates(V, at.unit, at.start, at.center, at.offset)
     (sums, sd), *answers = run.ask(
-        (Misfits(rivals, c), rho, 'comparison'), *also)
+        (at.misfits(others, c), rho, 'comparison'), *also)
     i = int(np.argmin(sums[1:]))
-    doubt = max(3*math.sqrt(2)*sd, _WORSE*sums[0])
+    doubt = max(3*math.sqrt(2)*sd, at.worse*sums[0])
     if sums[0] - sums[1 + i] < doubt: return at, None, answers
     gap = np.linalg.lstsq(at.V.T, V[i], rcond=None)[0]
     return replace(at, start=others[i], P=at.P + np.outer(gap, gap)), i, answers
@@ -562,7 +601,8 @@ def best_of(
 def _walk(run, at, rho, budgets, extra, robust):
     "All passes: a look, the steps, a comparison. What they found, as an `AttrDict`"
     k = at.k + len(at.unknown())
-    radii = [_row_radius(run.n, k, run.sd(JointMoments(at, 1., 1.), (1 - _HIST)*b)) for b in budgets]
+    sigmas = [run.sd(JointMoments(at, 1., 1.), (1 - _HIST)*b) for b in budgets]
+    radii = [_row_radius(run.n, k, sigma) for sigma in sigmas]
     if run.noise.integers: at = at.rounded()
     public, first = at, at.start
     at, scores, sizes = first_look(run, at, radii[0], rho)
@@ -571,25 +611,35 @@ def _walk(run, at, rho, budgets, extra, robust):
         last = j == len(budgets) - 1
         if j: at = rewhitened(at, run.n)
         if j and last: at = _tilted(at)
-        also = [(ResidualSizes(at), extra/(1 + robust), 'residual sizes')] if extra and last else []
+        also = [(ResidualSizes(at), extra/(1 + robust), 'residual sizes')]
+        if not (extra and last) or at.unit_variance: also = []
         R_next = radii[min(j + 1, len(radii) - 1)]
         at, scores, record, answers = newton_step(run, at, scores, b, f'step {j + 1}', R_next, also)
         records.append(record)
         path.append(at.start)
     M = _known_moment(at)
-    also = [_influences(run, at, M, answers[0], extra/2)] if extra and robust else []
+    if extra and at.unit_variance: answers = [None]
+    rho_i = extra if at.unit_variance else extra/2
+    also = [_influences(run, at, M, answers[0], rho_i)] if extra and robust else []
     at, chosen, influences = best_of(
         run, at, [first, 0*first], _FAR_OUT*scores.median(), _SHARES['compare']*rho, also)
     return AttrDict(at=at, M=M, public=public, prior=prior, path=path, records=records, sizes=sizes,
-                    chosen=chosen, answers=answers + influences)
+                    chosen=chosen, answers=answers + influences,
+                    T=also[0][0].T if also else math.inf, bias=_bias(run, at, scores, records[-1]))
 
 def _known_moment(at):
     "The second moment, positive definite"
     lam, Q, _ = _eigen(at)
     return (Q*lam) @ Q.T
 
+def _bias(run, at, scores, last):
+    "What the clip of the last step took off, and the squared lengths of what was counted, and of the noise"
+    sigma = run.sd(JointMoments(at, 1., 1.), (1 - _HIST)*last.rho)
+    noise = at.k*(last.C*sigma)**2
+    return clip_excess(scores.counts, scores.sd, last.C), noise*last.bias**2, noise
+
 def _influences(run, at, M, residuals, rho):
-    "The question for standard errors that hold with unequal variances, and with several rows a person"
+    "The question for standard errors with unequal variances, and with several rows a person"
     return influence_query(at, M, residuals, run.n, rho, run.persons), rho, 'influences'
 
 # %% ../nbs/25_anchored.ipynb #anch0030
@@ -597,7 +647,7 @@ def fit_from(
     run:Run,          # The run that pays
     at:Anchor,        # Belief, from public knowledge of any form
     cov:str='robust', # Standard errors: `'robust'`, `'nonrobust'`
-    share:float=None, # Share of rho for standard errors; None: what makes intervals shortest, 0: none
+    share:float=None, # Share of rho for standard errors; None: shortest intervals, 0: none
     warn:bool=True,   # Warn of what the diagnosis finds?
     rho:float=None,   # zCDP to spend; None: all that the run has
 )->Fit:
@@ -607,13 +657,14 @@ def fit_from(
     if share is None: share = inference_share(run.n, rho)
     asked = dict(columns=at.unknown(), scales=at.measured())
     looks = sum(v for k, v in _SHARES.items() if len(asked.get(k, [0])))
-    budgets = _step_budgets(run.n, at.k + len(at.unknown()), rho, 1 - looks - share)
+    budgets = _step_budgets(run.n, at.k + len(at.unknown()), rho, 1 - looks - share, at.lasting)
     if not budgets: return _unmoved(run, at, warn)
     run.check_ready(JointMoments(at, 1., 1., run.grid), _HIST*budgets[0])
     found = _walk(run, at, rho, budgets, share*rho, cov == 'robust')
     at, advice = found.at, _advice(run, found)
-    fit = run.fit(at.uncentre(at.start), 'anchored', path=_all(at, found.path), steps=found.records,
-                  advice=advice, extras=dict(sizes=found.sizes.rows, anchor=at), **_errors(run, found))
+    fit = run.fit(at.uncentre(at.start), at.method, path=_all(at, found.path), steps=found.records,
+                  advice=advice, extras=dict(sizes=found.sizes.rows, anchor=at),
+                  **_errors(run, found))
     for text in (advice if warn else []): warn_user(text, AdviceWarning)
     return fit
 
@@ -624,7 +675,8 @@ def _all(at, path):
 def _errors(run, found):
     "Covariance and what belongs to it; infinite for columns that were left out"
     if not found.answers: return dict(cov="no share of rho was kept for standard errors")
-    out = errors(found.at, found.M, found.at.P, run.n, *found.answers, persons=run.persons)
+    P = found.at.P + clip_bias(found.M, *found.bias[:2])
+    out = errors(found.at, found.M, P, run.n, *found.answers, persons=run.persons, T=found.T)
     for name in ('cov', 'cov_privacy'):
         out[name][found.at.unknown(), found.at.unknown()] = math.inf
     return out
@@ -633,24 +685,24 @@ def _unmoved(run, at, warn):
     "The public fit, for a budget that is too small for a step"
     advice = [_too_little(run, at)]
     if warn: warn_user(advice[0], AdviceWarning)
-    return run.fit(at.uncentre(at.start), 'anchored', path=_all(at, [at.start]), advice=advice,
+    return run.fit(at.uncentre(at.start), at.method, path=_all(at, [at.start]), advice=advice,
                    extras=dict(anchor=at), cov="the budget is too small for a step: this is the public fit")
 
 # %% ../nbs/25_anchored.ipynb #anch0031
 @delegates(Run, but=OWN)
 def dp_anchored(
-    A,                  # Private rows (n, d); with `y=None` a re-iterable of pairs (A_i, y_i); or files and tables
+    A,                  # Private rows (n, d); `y=None`: a re-iterable of pairs (A_i, y_i); or files
     y,                  # Private responses (n,), the name of their column, or None
     B,                  # Public rows (n_B, d), n_B ≥ 2; public knowledge of another form; None: nothing
     y_B,                # Public responses (n_B,), or None
     rho:float,          # zCDP budget > 0
     rng=None,           # `None`, a seed or a `numpy.random.Generator`
-    *, cov:str='robust', # Standard errors: `'robust'` (of persons: clustered), or `'nonrobust'` where variances are equal
-    inference_share:float=None, # Share of rho for standard errors; None: what makes intervals shortest, 0: none
+    *, cov:str='robust', # Standard errors: `'robust'` (of persons: clustered), `'nonrobust'`
+    inference_share:float=None, # Share of rho for standard errors; None: shortest intervals, 0: none
     warn:bool=True,     # Warn of what the diagnosis finds?
     **kwargs,
 )->Fit:
-    "Private Newton steps from the public fit, `rho`-zCDP; with `nonfinite='zero'` whatever the rows"
+    "Private Newton steps from the public fit, `rho`-zCDP; `nonfinite='zero'`: whatever the rows"
     how = cov, inference_share, warn
     if y_B is None and not isinstance(B, (Rows, PublicRows)): return _fit_knowing(A, y, B, rho, rng, how, kwargs)
     run = Run(A, y, rho, rng, (B, y_B), passes=2, warn_intercept=warn, **kwargs)
@@ -685,26 +737,34 @@ def _advice(run, found):
          " Transform skewed columns and responses (log, ranks), or spend more"),
         (heavy > .2,
          f"a few outsized rows hold about {heavy:.0%} of the rows' squared size and were weighted"
-         " down: least squares would follow them, this fit follows the bulk. Transform skewed"
+         f" down: {found.at.usual} would follow them, this fit follows the bulk. Transform skewed"
          " columns (log, ranks), or spend more"),
         (last.clipped > .2,
          f"about {last.clipped:.0%} of the residuals were clipped in the last step: the fit leans"
-         " towards the median. Transform the response, or spend more")]
+         " towards the median. Transform the response, or spend more"),
+        (found.bias[0]**2 > 4*found.bias[2],
+         "clipping took off more than twice what noise added: standard errors count it as a bias of"
+         " unknown direction, but one coefficient may have most of it. Transform skewed columns"
+         " and responses (log, ranks), or spend more")]
     true = [text for so, text in says if so]
     return _empty_rows(run.n, found.sizes.rows) + true + _unlearnt(run, found)
 
 def _units(run, found):
     "Columns of other sizes, and how many times as large they are"
     before = found.public.D
-    return ', '.join(f'{_names(run, before)[j]} ({_times(size/before[j])})' for j, size in found.sizes.wrong.items())
+    names = _names(run, before)
+    wrong = found.sizes.wrong.items()
+    return ', '.join(f'{names[j]} ({_times(size/before[j])})' for j, size in wrong)
 
 def _times(ratio):
     "A ratio in words"
-    return f"{2.**round(math.log2(max(ratio, 1/ratio))):.0f} times {'larger' if ratio > 1 else 'smaller'}"
+    octaves = abs(round(math.log2(ratio)))
+    return f"{2**octaves} times {'larger' if ratio > 1 else 'smaller'}"
 
 def _names(run, D):
     "Names of the columns, the intercept's last"
-    return run.columns or [f'x{j}' for j in range(len(D) - run.intercept)] + [INTERCEPT]*run.intercept
+    numbered = [f'x{j}' for j in range(len(D) - run.intercept)]
+    return run.columns or numbered + [INTERCEPT]*run.intercept
 
 def _misleading(source, times):
     "A sentence on public knowledge that was outvoted"
@@ -730,11 +790,13 @@ def _unlearnt(run, found):
     same = (at.D > 0) & (at.sd() > .7*before)
     out = []
     if len(at.unknown()):
-        out.append(f"constant in the public rows, and in nearly all private ones: {_some(names, at.unknown())}."
+        flat = _some(names, at.unknown())
+        out.append(f"constant in the public rows, and in nearly all private ones: {flat}."
                    " Left out (coefficient 0): give public rows in which they vary, or drop them")
     if same.any():
-        out.append(f"the private rows tell little about {_some(names, np.flatnonzero(same))}: what was believed"
-                   " beforehand stands. Drop nearly collinear columns, join rare levels, or spend more")
+        some = _some(names, np.flatnonzero(same))
+        out.append(f"the private rows tell little about {some}: what was believed beforehand stands."
+                   " Drop nearly collinear columns, join rare levels, or spend more")
     return out
 
 def _some(names, which, most=8):

@@ -123,7 +123,16 @@ def _as_array(x, name, loose=False):
         if not loose or made.dtype.kind in 'biuf' or hasattr(x, 'dtype'): return made
         return np.asarray(x, dtype=object) # a list with one text: the other cells as they are
     except (TypeError, ValueError, OverflowError): pass
+    cells = _cells_of(x) if loose and isinstance(x, (list, tuple)) else None
+    if cells is not None: return cells
     raise ValueError(f"{label(name)} must be rectangular and hold numbers only")
+
+def _cells_of(x):
+    "A list, or a list of lists of one length, as an array of objects, whatever is in a cell; else None"
+    lists = [isinstance(row, (list, tuple)) for row in x]
+    if not all(lists): return np.fromiter(x, object, len(x))
+    if len({len(row) for row in x}) > 1: return None
+    return np.fromiter((cell for row in x for cell in row), object).reshape(len(x), -1)
 
 # %% ../nbs/00_checks.ipynb #fe7a4258
 @np.errstate(all='ignore')

@@ -93,6 +93,7 @@ class Answer(NamedTuple):
 OWN = ('rng', 'public', 'passes', 'warn_intercept') # of an estimator itself; all other options it hands on
 COUNTED = .01       # share of rho that pays for the number of rows, where it is private
 _COUNT_WHOLE = 2**10 # integer weight of a person while persons are being counted
+_ONE_BITS = 46 # of one person's products in integer steps: noise has ten bits more, and reaches far
 
 class Run:
     "One run of an estimator: rows, names, budget and noise, checked once; `ask` is the crossing"
@@ -120,6 +121,9 @@ class Run:
         self.refuse = check_choice('nonfinite', nonfinite, 'error', 'zero') == 'error'
         self.neighbours = check_choice('neighbours', neighbours, *NEIGHBOURS)
         self.per_unit = _check_per_unit(unit, per_unit)
+        if n is not None and not self.n_is_public:
+            raise ValueError("the number of rows is private where persons are protected, or rows are"
+                             " added or removed: leave n= out")
         self.noise = make_noise(rng if rng is None else check_rng(rng), safe)
         if unit is None: self.rows = as_rows(A, y, n, strict=self.refuse)
         else: self.rows = as_units(A, y, unit, n, strict=self.refuse)
@@ -190,8 +194,9 @@ class Run:
 
     @property
     def grid(self)->int:
-        "The finest grid on which products over these rows keep within 64 bits"
-        return grid_for(self.n*self._whole)
+        "The finest grid on which sums over these rows, and the noise for one person, keep within 64 bits"
+        finest = (_ONE_BITS - self._whole.bit_length() + 1)//2
+        return min(grid_for(self.n*self._whole), 2**finest)
 
     @property
     def columns(self)->list:

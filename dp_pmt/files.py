@@ -107,18 +107,35 @@ def as_frame(
 ):            # A pandas frame
     "Some batches as a frame: text, dates and missing values as they are"
     import pyarrow as pa
-    tables = [_coded(pa.Table.from_batches([b]), coded) for b in batches]
+    tables = [_texts(pa.Table.from_batches([b]), coded) for b in batches]
     table = pa.concat_tables(tables, promote_options='permissive').unify_dictionaries()
     return table.to_pandas(types_mapper=_nullable, date_as_object=False)
 
-def _coded(table, names):
-    "The table with the text of these columns as codes"
-    for name in names:
-        column = table[name]
-        if not _is_text(column.type): continue
-        at = table.schema.get_field_index(name)
-        table = table.set_column(at, name, column.dictionary_encode())
+def _texts(table, coded):
+    "The table with text that can be read, that of some columns as codes"
+    import pyarrow as pa
+    for at, name in enumerate(table.schema.names):
+        column = table.column(at)
+        if pa.types.is_dictionary(column.type) and not all(map(_sound, column.chunks)):
+            column = column.cast(column.type.value_type)
+        if _is_text(column.type) and 'binary' not in str(column.type): column = _unicode(column)
+        if name in coded and _is_text(column.type): column = column.dictionary_encode()
+        table = table.set_column(at, name, column)
     return table
+
+def _unicode(column):
+    "Text or bytes as text; what is no valid Unicode becomes a mark"
+    import pyarrow as pa
+    raw = column.cast(pa.binary())
+    try: return raw.cast(pa.string())
+    except pa.ArrowInvalid: cells = raw.to_pylist()
+    return pa.array([x if x is None else x.decode(errors='replace') for x in cells], pa.string())
+
+def _sound(chunk):
+    "Can the words of a coded column be read, and is each there once?"
+    words = chunk.dictionary
+    if words.null_count or len(words.unique()) < len(words): return False
+    return not _is_text(words.type) or _unicode(words).cast(words.type).equals(words)
 
 def _nullable(t):
     "Type of pandas for integers and booleans that may be missing"
@@ -382,8 +399,9 @@ def _read_csv(path, csv, names, skip, raw):
             done += b.num_rows
         if not raw: return
     except pa.ArrowInvalid: pass
-    for b in _csv_batches(path, csv, names, done, pa.string() if raw else pa.binary()):
-        yield b if raw or csv.decimal == '.' else _with_points(b)
+    for b in _csv_batches(path, csv, names, done, pa.binary()):
+        if raw: yield pa.record_batch({name: _unicode(b[name]) for name in b.schema.names})
+        else: yield b if csv.decimal == '.' else _with_points(b)
 
 def _csv_batches(path, csv, names, skip, t):
     "Batches of a CSV file whose columns are read as this type"

@@ -57,6 +57,20 @@ class Coordinates:
         "Does a column of ones follow the covariates?"
         return self.center is not None
 
+    def see(self,
+        A,          # Rows (m, d) of one block
+        y,          # Responses (m,)
+        exact:bool, # In fixed point?
+    )->tuple:       # a (k, m) and r (m,)
+        "A block as it is seen. Another loss sees other residuals, and weighs the rows"
+        return (_fixed_point if exact else _products)(A, y, self)
+
+    def along(self,
+        V,                # (j, p)
+    )->'Coordinates':
+        "The same residuals, with rows along other directions"
+        return Coordinates(V, self.unit, self.start, self.center, self.offset)
+
     def columns(self)->int:
         "Number of covariates that a row must have; None: any"
         L = self.linear_map()
@@ -118,7 +132,7 @@ def view(
 )->View:
     "One block in its coordinates: the only centring, the only rule for rows that are not finite"
     _check_columns(A, at)
-    a, r = (_fixed_point if exact else _products)(A, y, at)
+    a, r = at.see(A, y, exact)
     q2 = squares(a) if exact else np.einsum('ij,ij->j', a, a)
     farthest = max(r.max(), -r.min())
     if q2.max() < _TOO_LONG and farthest < _TOO_FAR: return View(a, q2, r) # NaN fails
@@ -172,6 +186,15 @@ def _fixed_map(
     return np.rint(np.ldexp(scaled, _MAP_BITS - f[:, None])), e, f
 
 # %% ../nbs/13_preconditioning.ipynb #596859bf
+def _exponents(x):
+    "The exponents of numbers ≥ 0, as `np.frexp` has them, from their bits; small ones are -1022"
+    return (x.view(np.int64) >> 52 & 2047) - 1022
+
+def _powers(k):
+    "2^k for integers k from -1022 to 1023, from their bits"
+    return (k + 1023 << 52).view(float)
+
+# %% ../nbs/13_preconditioning.ipynb #6eda714b
 def _fixed_point(A, y, at):
     "Whitened rows (k, m) and residuals (m,), all products and sums exact"
     x = _with_ones(A, at)
@@ -182,12 +205,12 @@ def _fixed_point(A, y, at):
     bits = 53 - _MAP_BITS - math.ceil(math.log2(len(x)))
     z = np.multiply(x, np.ldexp(1., e)[:, None], order='C') # long loops run along memory
     top = np.maximum(z.max(axis=0), -z.min(axis=0))
-    g = np.maximum(np.frexp(top)[1], -900) # a power of 2 for each row
-    z *= np.ldexp(1., bits - g)
+    g = np.maximum(_exponents(top), -900) # a power of 2 for each row
+    z *= _powers(bits - g)
     np.rint(z, out=z)
     # integers below 2^53, up to a power of 2 for each row of the map: exact in any order
     Z = np.ldexp(integers, f[:, None] - _MAP_BITS) @ z
-    Z *= np.ldexp(1., g - bits)
+    Z *= _powers(g - bits)
     if at.start is None: return Z, r
     r -= Z[-1]
     return (x if at.V is None else Z[:-1]), r

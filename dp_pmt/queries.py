@@ -170,7 +170,7 @@ def _integer_sum(
 )->np.ndarray:     # Sum over the last axis, int64
     "The sum over a block, exact: in parts with partial sums below 2^53"
     rows = 2**53//most
-    parts = [x[..., i:i+rows].sum(axis=-1) for i in range(0, x.shape[-1], rows)]
+    parts = [x[..., i:i+rows] @ np.ones(min(rows, x.shape[-1] - i)) for i in range(0, x.shape[-1], rows)]
     return sum(part.astype(np.int64) for part in parts)
 
 # %% ../nbs/20_queries.ipynb #5fadeb28

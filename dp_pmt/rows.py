@@ -347,6 +347,7 @@ class ArrayRows(Rows):
         n=None, # Their number, if it is to be checked
     ):
         self.A, self.y = _same_rows(A, y)
+        self.aside = {} # columns that are no covariates, by name
         self.names, self._n = names_of(A), len(self.y)
         name = getattr(y, 'name', None)
         self.response = name if isinstance(name, str) else 'y'
@@ -357,6 +358,15 @@ class ArrayRows(Rows):
         "Raise if a column's declared type can't be that of numbers"
         shape_of(self.A, 'A', 2, not strict)
         shape_of(self.y, 'y', 1, not strict)
+
+    def without(self, column):
+        "These rows without that covariate; `frames` still finds it"
+        rows = super().without(column)
+        if column not in (self.names or ()): return rows
+        at, A = self.names.index(column), getattr(self.A, 'iloc', self.A)
+        rows.A = A[:, [j for j in range(len(self.names)) if j != at]]
+        rows.aside = {**self.aside, column: A[:, at]}
+        return rows
 
     def blocks(self, skip=0):
         "The rows from `skip` on, block by block, as numbers"
@@ -379,8 +389,9 @@ class ArrayRows(Rows):
         own = self.names or [f'x{j}' for j in range(self.A.shape[1])]
         at = {name: j for j, name in enumerate(own)}
         names = [*own, self.response] if names is None else list(names)
-        check_known(names, [*own, self.response])
-        return {c: A[:, at[c]] if c in at else self.y for c in names}
+        check_known(names, [*own, self.response, *self.aside])
+        beside = {self.response: self.y, **self.aside}
+        return {c: A[:, at[c]] if c in at else beside[c] for c in names}
 
 def _plain(x, start, stop):
     "A piece of a column, without labels"

@@ -8,37 +8,56 @@ __all__ = ['MOST_NUMBERS', 'ByPerson', 'UnitRows', 'as_units']
 # %% ../nbs/12a_units.ipynb #86ede034
 import secrets
 from dataclasses import dataclass, field
+from datetime import datetime, timezone
+from decimal import Decimal
 from functools import partial
 from numbers import Real
 
 import numpy as np
+import pandas as pd
 
 from .checks import label
 from .rows import Rows, as_rows
 
 # %% ../nbs/12a_units.ipynb #315fae01
 def _text(x):
-    "An id as text, the same whatever type it came in"
+    "An id as text, the same whatever type it came in; empty if it is missing"
+    try: return _as_text(x)
+    except Exception: return type(x).__name__ # an id that can't be printed
+
+def _as_text(x):
+    "See `_text`"
+    if x is None or x is pd.NA or x is pd.NaT: return ''
     if isinstance(x, bytes): x = x.decode('latin-1')
-    if isinstance(x, (bool, np.bool_)): x = int(x)
-    if not isinstance(x, (str, Real)): return str(x)
+    if isinstance(x, np.ndarray): x = x.tolist()
+    if isinstance(x, (list, tuple)): return f"({', '.join(map(_text, x))})"
+    if isinstance(x, datetime) and x.tzinfo: x = x.astimezone(timezone.utc)
+    number = _number_text(x) if isinstance(x, (str, Real, Decimal, np.bool_)) else None
+    text = str(x).removesuffix(' 00:00:00') if number is None else number
+    return text.encode(errors='backslashreplace').decode() # half of a pair of surrogates
+
+def _number_text(x):
+    "A number, or a text that says one, as text; None if it is none"
     try: return str(int(x)) if isinstance(x, str) or x == int(x) else repr(float(x))
-    except (ValueError, OverflowError): pass
+    except (ValueError, ArithmeticError): pass
     try: number = float(x)
-    except ValueError: return str(x)
+    except (ValueError, ArithmeticError): return None
+    if number != number: return ''
     return str(int(number)) if number.is_integer() else repr(number)
 
 # %% ../nbs/12a_units.ipynb #17adf471
+_PLAIN = ('string', 'integer', 'floating', 'boolean', 'bytes') # objects of one type: equal ids print alike
+
 def _id_keys(
     ids,        # Ids of any type (m,)
     secret:str, # 16 characters
 )->np.ndarray:  # uint64 (m,)
-    "One key a person; a missing id is a person of its own"
-    import pandas as pd
+    "One key a person; all missing ids are one person"
     from pandas.util import hash_array
-    try: codes, known = pd.factorize(ids if hasattr(ids, 'dtype') else pd.Series(ids, dtype=object))
-    except TypeError: codes = None
-    if codes is None: raise ValueError("ids must be numbers, text, dates or other plain values")
+    if not hasattr(ids, 'iloc'): ids = pd.Series(ids, dtype=None if hasattr(ids, 'dtype') else object)
+    mixed = ids.dtype == object and pd.api.types.infer_dtype(ids) not in _PLAIN
+    if mixed: ids = pd.Series([_text(x) for x in ids], dtype=object)
+    codes, known = pd.factorize(ids)
     words = np.array([_text(x) for x in known] + [''], dtype=object)
     return hash_array(words, hash_key=secret, categorize=False)[codes] # a missing id has code -1
 
@@ -178,9 +197,15 @@ def as_units(
     if isinstance(unit, str) and in_pandas: A, unit = _without_ids(A, unit)
     rows = as_rows(A, y, n, strict=strict if not isinstance(unit, str) else None)
     if isinstance(unit, str): rows, unit = _ids_dropped(rows, unit)
-    elif np.ndim(unit) != 1: raise ValueError("unit must be the name of a column, or one id a row")
+    else: unit = _as_ids(unit)
     rows.check_types(strict)
     return UnitRows(rows, unit)
+
+def _as_ids(unit):
+    "Ids, one a row, whatever they are"
+    if isinstance(unit, (list, tuple)): return pd.Series(list(unit), dtype=object)
+    if np.ndim(unit) == 1: return unit
+    raise ValueError("unit must be the name of a column, or one id a row")
 
 def _without_ids(A, unit):
     "A frame without its column of ids, and the ids"
@@ -191,4 +216,6 @@ def _without_ids(A, unit):
 def _ids_dropped(rows, unit):
     "Rows that don't take ids for a covariate"
     if unit == rows.response: raise ValueError("the response can't be the persons' ids")
+    if rows.names is None:
+        raise ValueError("the columns of these rows have no names: give the ids, one a row, in place of a name")
     return rows.without(unit), unit

@@ -191,10 +191,11 @@ def folded(c, f, body, open_page):
     if 'code-fold' in f: return (['hide-input'], 'Show the code') if f['code-fold'] == 'true' else ([], '')
     if 'test' in f or (is_pure_check(body) and kind in ('', 'text') and (checks > 1 or not kind)):
         return ['hide-cell'], f"checked: {checks} statement{'s'*(checks != 1)}"
-    if open_page and lines <= 16: return [], ''
+    wide = max(map(len, body.splitlines()), default=0) > 104
+    if open_page and lines <= 16 and not wide: return [], ''
     if checks and kind in ('', 'text'): return ['hide-cell'], f"checked: {checks} statement{'s'*(checks != 1)}"
     defines = re.findall(r'^(?:def|class) (\w+)', body, re.M)
-    if kind in ('figure', 'table') or defines or lines > 6:
+    if kind in ('figure', 'table') or defines or lines > 6 or wide:
         return ['hide-input'], f"Show the code{': ' + ', '.join(defines[:3]) if defines else ''}"
     return [], ''
 
@@ -220,6 +221,14 @@ def code_cells(c, module, heading, open_page):
 def raw(html): return nbformat.v4.new_markdown_cell('```{raw} html\n' + html + '\n```')
 
 
+def drop_first_frame(demo, cells, pictures):
+    "A figure right above a demo of the same function is the demo's first frame: once is enough"
+    name, last = re.search(r'^demo\((\w+)', demo.source, re.M), next((x for x in reversed(cells) if x.cell_type == 'code'), None)
+    if not (name and last is not None and shows(last) == 'figure' and f'{name[1]}(' in last.source): return
+    last.outputs = [o for o in last.outputs if 'image/png' not in o.get('data', {})]
+    pictures[:] = [p for p in pictures if p[2] is not last]
+
+
 LATE = 12 # a page whose first picture comes after so many cells opens with it
 
 
@@ -227,9 +236,10 @@ def opening(cells, pictures):
     "The picture that a page opens with, where its first comes late: a figure or a demo, and the section that it is from"
     if not pictures or pictures[0][0] <= LATE: return []
     _, heading, cell = pictures[0]
+    heading = re.sub(r'\\(\w+)', lambda m: made.GREEK.get(m[1], m[1]), heading)
     said = f'From *{heading}*, below.' if heading else 'From below.'
-    if cell.cell_type == 'markdown': return [cell, nbformat.v4.new_markdown_cell(said)]
-    twin = nbformat.from_dict({**cell, 'metadata': {**cell.metadata, 'tags': ['remove-input']}})
+    if cell.cell_type == 'markdown': return [nbformat.v4.new_markdown_cell(cell.source), nbformat.v4.new_markdown_cell(said)]
+    twin = nbformat.from_dict({**cell, 'id': nbformat.v4.new_markdown_cell().id, 'metadata': {**cell.metadata, 'tags': ['remove-input']}})
     twin.outputs = [o for o in cell.outputs if 'image/png' in o.get('data', {})][:1]
     return [twin, nbformat.v4.new_markdown_cell(said)]
 
@@ -242,7 +252,10 @@ def page(path):
     module = next((f"{cfg['lib_name']}.{flags(c)['default_exp']}" for c in nb.cells if 'default_exp' in flags(c)), None)
     for i, c in enumerate(nb.cells):
         if c.cell_type == 'code':
+            for o in c.outputs:
+                if 'text/markdown' in o.get('data', {}): o['data']['text/markdown'] = re.sub(r'\]\(([\w./]+)\.ipynb', r'](\1.html', local_links(''.join(o['data']['text/markdown']), doc))
             new = code_cells(c, module, heading, open_page) + [raw(framed(html, doc)) for html in found.get(str(i), [])]
+            if found.get(str(i)): drop_first_frame(c, cells, pictures)
             drawn = [x for x in new if x.cell_type == 'markdown' and '<div class="demo">' in x.source or x.cell_type == 'code' and shows(x) == 'figure']
             pictures += [(len(cells), heading, x) for x in drawn]
             cells += new
@@ -334,7 +347,7 @@ def main():
         nbformat.write(nb, target)
     made.write(src, paths, stated, list(exports(paths)), title, anchor)
     html = proc/'html'; shutil.rmtree(html, ignore_errors=True)
-    strict = [] if wanted else ['-W', '--keep-going']
+    strict = [] if quick else ['-W', '--keep-going']
     subprocess.run([sys.executable, '-m', 'sphinx', *strict, '-q', '-E', '-c', here, '-d', proc/'doctrees', src, html], check=True)
     finish.finish(html, proc/'temml')
     shutil.rmtree(out, ignore_errors=True); html.rename(out) # only a site that built without a warning replaces the last

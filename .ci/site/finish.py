@@ -94,6 +94,7 @@ def purged(css, words):
             inner = purged(body, words)
             if inner: out.append(f'{head}{{{inner}}}')
         elif head == '@font-face' and 'webfonts' in body: continue # of the icons
+        elif re.match(r'\.-Color', head): continue # of terminals
         elif head.startswith('@'): out.append(f'{head}{{{body}}}')
         else:
             kept = [s for s in split_selectors(head) if alive(s, words)]
@@ -130,13 +131,46 @@ PRELOADS = re.compile(r'<link[^>]*(?:fontawesome|webfonts)[^>]*/?>\s*')
 
 
 def lean(text):
-    "A page without the icon script, without the search index where nothing is searched, its lists of parameters folded"
+    "A page without the icon script, without the search index where nothing is searched, its API entries folded"
     text = PRELOADS.sub('', SCRIPTS.sub('', text))
-    if 'id="search-results"' not in text: text = re.sub(r'<script[^>]*\bsrc="[^"]*(?:searchtools|language_data|english-stemmer|searchindex)\.js[^"]*"[^>]*>\s*</script>\s*', '', text)
     if 'id="search-results"' in text: text = text.replace('</head>', '<script src="_static/names.js"></script></head>', 1)
-    text = re.sub(r'(<dl class="field-list[^"]*">(?:(?!</?dl\b).)*</dl>)',
-                  r'<details class="params"><summary>parameters</summary>\1</details>', text, flags=re.S)
-    return text
+    else: text = re.sub(r'<script[^>]*\bsrc="[^"]*(?:searchtools|language_data|english-stemmer|searchindex)\.js[^"]*"[^>]*>\s*</script>\s*', '', text)
+    text = re.sub(r'<span class="w">(\s*)</span>', r'\1', text)
+    text = re.sub(r'<span class="(?:n|p|o|nn|nb|bp|fm|sa|kc|vm)">([^<]*)</span>', r'\1', text) # as black as the rest
+    text = re.sub(r'\sid="cb\d+"|<span></span>', '', text)
+    return folded_entries(text)
+
+
+def closing(text, start, tag):
+    "Where the element that opens at `start` ends"
+    depth = 0
+    for m in re.compile(rf'<(/?){tag}\b').finditer(text, start):
+        depth += -1 if m[1] else 1
+        if depth == 0: return text.index('>', m.end()) + 1
+    return len(text)
+
+
+SOURCE = re.compile(r'\s*<div class="cell tag_hide-input[^"]*">(?=(?:(?!</summary>).){0,400}source: )', re.S)
+
+
+def folded_entries(text):
+    "Each API entry as one line, its name and what it does, that opens to the parameters and the source"
+    out, at = [], 0
+    for m in re.finditer(r'<dl class="py ', text):
+        if m.start() < at: continue # inside another
+        end = closing(text, m.start(), 'dl')
+        entry = text[m.start():end]
+        names, said = re.search(r'id="dp_pmt\.\w+\.(\w+)"', entry), re.search(r'<dd>\s*<p>(.*?)</p>', entry, re.S)
+        if not names: continue
+        source = SOURCE.match(text, end)
+        last = re.search(r'<dl class="py ', text[end:end + 40]) # several entries share a source: it goes to the last
+        if source and not last:
+            stop = closing(text, source.end() - len(source[0].lstrip()), 'div')
+            entry, end = entry + text[end:stop], stop
+        line = re.sub(r'</?a\b[^>]*>', '', said[1]) if said else ''
+        out += [text[at:m.start()], f'<details class="api"><summary><code>{names[1]}</code> {line}</summary>{entry}</details>']
+        at = end
+    return ''.join(out) + text[at:]
 
 
 def finish(folder, temml):

@@ -1,0 +1,169 @@
+"""Attacks by way of ids and text, through the estimators
+
+Every id and every text is read, for a refusal would tell of it. Who a row belongs to depends on its
+own id alone, not on the rows around it.
+"""
+import sys
+import threading
+import warnings
+from decimal import Decimal
+from fractions import Fraction
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from dp_pmt.algorithms import dp_ssp
+from dp_pmt.anchored import dp_anchored
+from dp_pmt.clusters import Checkpoint, Sites
+from dp_pmt.crossing import Run
+from dp_pmt.formulas import EncodedRows, Encoding
+from dp_pmt.preconditioning import Coordinates
+from dp_pmt.privacy import Budget
+from dp_pmt.queries import JointMoments
+from dp_pmt.units import as_units
+
+AT = 17 # the row with an odd cell
+ODD = {
+    'list': [1, 2], 'dict': {'a': 1}, 'set': {1}, 'array': np.array([1, 2]), 'number as an array': np.array(3.5),
+    'huge': 10**5000, 'digits': '9'*5000, 'half a character': '\ud800', 'decimal': Decimal('sNaN'),
+    'fraction': Fraction(10**400), 'complex': 1j, 'bytes': b'\xff', 'slice': slice(1), 'void': np.void(b'ab'),
+    'masked': np.ma.masked, 'object': object(), 'none': None, 'frame': pd.DataFrame({'a': [1]})}
+
+
+@pytest.fixture(scope='module')
+def frame():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(240, 3)), columns=['a', 'b', 'y'])
+    return frame.assign(town=['Bern', 'Uri', 'Zug']*80, who=np.arange(240)//3)
+
+
+def with_cell(column, cell):
+    "A column of objects in which one cell was replaced"
+    cells = np.empty(len(column), object)
+    cells[:] = list(column)
+    cells[AT] = cell
+    return pd.Series(cells, dtype=object)
+
+
+def silently(f, *args, **more):
+    "The result; a warning is an error"
+    with warnings.catch_warnings():
+        warnings.simplefilter('error')
+        return f(*args, **more)
+
+
+@pytest.mark.parametrize('odd', ODD)
+@pytest.mark.parametrize('road', ['column', 'array', 'list'])
+def test_every_id_is_a_person(frame, odd, road):
+    ids = with_cell(frame.who, ODD[odd])
+    A, y = frame[['a', 'b']], frame.y
+    if road == 'column': made = silently(dp_ssp, A.assign(who=ids), y, 1., safe=True, unit='who')
+    else: made = silently(dp_ssp, A, y, 1., safe=True, unit=ids.to_numpy() if road == 'array' else list(ids))
+    assert made.who.units == 81 # the row is a person of its own
+
+
+SPELLINGS = {
+    'decimals': [Decimal('7777'), Decimal('7777.0'), Decimal('7777.00')],
+    'hours': [pd.Timestamp('2026-05-01T12:00Z'), pd.Timestamp('2026-05-01T14:00', tz='Europe/Zurich')],
+    'numbers': [7777, 7777., '7777', Decimal('7777'), Fraction(7777)]}
+
+@pytest.mark.parametrize('kind', SPELLINGS)
+def test_one_person_whatever_stands_around(frame, kind):
+    "The same id, written in several ways at several sites, is one person; who comes first doesn't matter"
+    spelled = SPELLINGS[kind]
+    ids = [with_cell(frame.who + 1000*j, None).fillna(spelled[0]) for j in range(len(spelled))]
+    for j, other in enumerate(spelled): ids[j][:9] = [*spelled, *[other]*9][:9]
+    parts = [(frame[['a', 'b']].assign(who=who), frame.y) for who in ids]
+    rows = as_units(Sites(*parts), None, 'who')
+    known = {who for part in ids for who in part[9:] if isinstance(who, int)}
+    assert rows.units == len(known - {7777}) + 1
+
+
+@pytest.mark.parametrize('column', ['town', 'who', 'a', 'y'])
+@pytest.mark.parametrize('road', ['csv', 'parquet', 'table'])
+def test_text_that_is_no_unicode(frame, tmp_path, column, road):
+    "A byte of Latin-1 among UTF-8 must not be noticed"
+    path = tmp_path/f'rows.{road}'
+    text = frame.astype(str)
+    cells = [('Z\xfcrich' if i == AT else x).encode('latin-1') for i, x in enumerate(text[column])]
+    if road == 'csv':
+        text[column] = [x.decode('latin-1') for x in cells]
+        path.write_bytes(text.to_csv(index=False).encode('latin-1'))
+    else:
+        buffers = pa.array(cells, pa.binary()).buffers()
+        table = pa.Table.from_pandas(text if column in ('town', 'who') else frame, preserve_index=False)
+        at = table.schema.get_field_index(column)
+        table = table.set_column(at, column, pa.Array.from_buffers(pa.string(), len(cells), buffers))
+        if road == 'parquet': pq.write_table(table, path)
+    rows = table if road == 'table' else str(path)
+    encoding = Encoding.of('y ~ a + b + town', levels={'town': ['Bern', 'Uri', 'Zug']})
+    made = silently(dp_ssp, EncodedRows(rows, encoding), None, 1., safe=True, unit='who')
+    assert made.who.units == (81 if column == 'who' else 80)
+
+
+@pytest.mark.parametrize('cell', [[1, 2], (1, 2), np.array([1, 2]), {'a': 1}], ids=str)
+def test_a_nested_cell_in_lists(frame, cell):
+    A, y = frame[['a', 'b']].to_numpy().tolist(), frame.y.tolist()
+    A[AT][0] = cell
+    silently(dp_ssp, A, y, 1., safe=True)
+    A[AT][0], y[AT] = 0., cell
+    silently(dp_ssp, A, y, 1., safe=True)
+
+
+def test_the_number_of_rows_is_not_asked_for_where_it_is_private(frame):
+    "Else a wrong one would be refused, and a right one not"
+    A, y = frame[['a', 'b']], frame.y
+    for n in (239, 240):
+        for private in (dict(neighbours='add/remove'), dict(unit=frame.who)):
+            with pytest.raises(ValueError, match='leave n= out'): dp_ssp(A, y, 1., n=n, **private)
+
+
+@pytest.mark.parametrize('persons', [60, 300, 2000])
+@pytest.mark.parametrize('rho', [.3, 5.])
+def test_noise_fits_for_few_persons(persons, rho):
+    rng = np.random.default_rng(1)
+    A, y = rng.normal(size=(2*persons, 2)), rng.normal(size=2*persons)
+    run = Run(A, y, rho, safe=True, unit=np.arange(2*persons)//2)
+    assert run._whole*run.grid**2 <= 2**46 # of one person
+    assert run.n*run._whole*run.grid**2 <= 2**61 # of all
+    run.check_ready(JointMoments(Coordinates(np.eye(2)), 1., 1., run.grid), .001*rho)
+
+
+def test_a_checkpoint_of_persons(frame, tmp_path):
+    "What is summed by person is not kept, and no reason to stop when all is paid"
+    many = pd.concat([frame]*10, ignore_index=True).assign(who=np.arange(2400)//3)
+    many.drop(columns='town').to_parquet(tmp_path/'rows.parquet')
+    rng = np.random.default_rng(2)
+    B, y_B = pd.DataFrame(rng.normal(size=(40, 2)), columns=['a', 'b']), rng.normal(size=40)
+    for rows in ((tmp_path/'rows.parquet', 'y'), (many[['a', 'b', 'who']], many.y)):
+        with Checkpoint(*rows, path=tmp_path/'pass.npz', every=0) as kept:
+            made = dp_anchored(kept, None, B, y_B, 5., safe=True, unit='who', warn=False)
+        assert made.cov_type == 'clustered' and made.who.units == 800
+
+
+def test_threads_never_overdraw(frame):
+    "Each run looks whether there is enough before it reads a row; only what is paid for is answered"
+    A, y = frame[['a', 'b']].to_numpy(), frame.y.to_numpy()
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        for _ in range(30): _race(A, y)
+    finally: sys.setswitchinterval(before)
+
+
+def _race(A, y):
+    "Four fits of .4 for a budget of 1"
+    budget, start, made, refused = Budget(1.), threading.Barrier(4), [], []
+    def one(seed):
+        start.wait()
+        try: made.append(dp_ssp(A, y, .4, seed, budget=budget))
+        except ValueError as e: refused.append(str(e))
+    threads = [threading.Thread(target=one, args=(seed,)) for seed in range(4)]
+    for t in threads: t.start()
+    for t in threads: t.join()
+    assert len(made) + len(refused) == 4 and len(made) <= 2
+    assert all('budget exhausted' in text for text in refused)
+    paid = sum(fit.rho for fit in made)
+    assert paid <= budget.spent*(1 + 1e-12) and budget.spent <= 1 + 1e-12
