@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['ColumnShapes', 'ColumnBins', 'ColumnTails', 'Column', 'look', 'Knowledge', 'as_knowledge']
 
-# %% ../nbs/25a_knowledge.ipynb #016e2282
+# %% ../nbs/25a_knowledge.ipynb #c0eae616
 import math
 import os
 from dataclasses import dataclass, field, replace
@@ -22,7 +22,7 @@ from .release import Release
 from .results import Fit
 from .rows import Rows, check_names
 
-# %% ../nbs/25a_knowledge.ipynb #2f18711d
+# %% ../nbs/25a_knowledge.ipynb #3967765f
 _E = np.arange(-64, 65) # octaves; the outer two are open
 _LOW = np.r_[-2.**_E[::-1], 0, 2.**(_E - 1), 1]
 _HIGH = np.r_[-2.**(_E[::-1] - 1), 0, 2.**_E, 1]
@@ -55,7 +55,7 @@ class ColumnShapes(Query):
         at = np.where(x == 0, _ZERO, np.where(x == 1, _ONE, at))
         return np.bincount(at, minlength=len(_LOW))
 
-# %% ../nbs/25a_knowledge.ipynb #f4334a2d
+# %% ../nbs/25a_knowledge.ipynb #54479a3e
 _BINS = 64
 
 @dataclass(eq=False)
@@ -68,7 +68,7 @@ class ColumnBins(ColumnShapes):
         at = np.minimum(np.floor((x - low)*(_BINS/(high - low))), _BINS - 1)
         return np.bincount(at[(x >= low) & (x <= high)].astype(int), minlength=_BINS)
 
-# %% ../nbs/25a_knowledge.ipynb #5eecd3fb
+# %% ../nbs/25a_knowledge.ipynb #5203bd56
 _WIDE = 8
 
 @dataclass(eq=False)
@@ -80,7 +80,7 @@ class ColumnTails(ColumnShapes):
         octaves = np.frexp(np.abs(x)/self.tops[i])[1]
         return np.bincount(np.clip((octaves + 3)//4, 0, _WIDE), minlength=_WIDE + 1)
 
-# %% ../nbs/25a_knowledge.ipynb #b98dc09d
+# %% ../nbs/25a_knowledge.ipynb #71510a1e
 @dataclass
 class Column:
     "Where the values of a column lie, as far as it is known"
@@ -174,7 +174,7 @@ def _mean_sd(counts, x, w):
     within = counts @ (w*w*np.ones(len(x)))/counts.sum()/12
     return float(m), math.sqrt(max(v, 0) + within)
 
-# %% ../nbs/25a_knowledge.ipynb #2ecea99c
+# %% ../nbs/25a_knowledge.ipynb #1c576d53
 _LOOKS = .03, .02, .01, .01 # of rho, for each round at most
 _ENOUGH = 500 # a noise sd of a five-hundredth of the rows needs no more
 
@@ -215,7 +215,7 @@ def _visible_octaves(run, columns, rho):
         f"rho = {run.budget.rho:.3g} can't show where {len(columns)} columns of {run.n} rows lie: that takes about"
         f" rho = {need/_LOOKS[0]:.2g}. Give the ranges of all columns and of the response, or public rows, or spend more")
 
-# %% ../nbs/25a_knowledge.ipynb #67d16523
+# %% ../nbs/25a_knowledge.ipynb #cde124a9
 @dataclass(eq=False)
 class Knowledge:
     "What is public about a regression: `Knowledge()` is nothing, `+` joins two; what is missing is asked privately"
@@ -325,7 +325,7 @@ class Knowledge:
         if _no_worse(run, told): return told, notes
         return nothing, [*notes, f"{known.source}: its coefficients predict worse than none. They were not used"]
 
-# %% ../nbs/25a_knowledge.ipynb #06fe28be
+# %% ../nbs/25a_knowledge.ipynb #41468429
 _ONES = '(intercept)', 'Intercept', 'intercept', 'const', '_cons' # what tables call it
 
 def _unlabelled(B):
@@ -360,7 +360,7 @@ def _uncorrelated(means, sds):
     S = np.diag([check_positive(f'the sd of {k}', sds[k])**2 for k in means])
     return PublishedMoment(S, math.nan, np.array([float(v) for v in means.values()]), names=list(map(str, means)))
 
-# %% ../nbs/25a_knowledge.ipynb #3d5e9905
+# %% ../nbs/25a_knowledge.ipynb #4465cdd8
 def _earlier(x):
     "A fit from a fit, a release, or the file of either"
     if isinstance(x, Fit): return x
@@ -396,7 +396,7 @@ def _budgets_add(fit):
     if not fit.rho: return []
     return [f"an earlier fit was used that cost rho = {fit.rho:.4g}: for whoever is in both, the budgets add up"]
 
-# %% ../nbs/25a_knowledge.ipynb #4f666560
+# %% ../nbs/25a_knowledge.ipynb #48e8d324
 def _as_table(known, names, run):
     "Simulated rows as rows without responses and a table of coefficients, no surer than `count` rows make it"
     B, y, *_ = known.rows
@@ -460,7 +460,7 @@ def _moved(known, columns, names):
     return [f"far from where {known.source} would have them: {', '.join(wrong[:8])}{more}. Are the units the same?"
             " Where the private look found them was used"]
 
-# %% ../nbs/25a_knowledge.ipynb #0dc2b6c9
+# %% ../nbs/25a_knowledge.ipynb #26d33b31
 _SHRINK = .02 # share of the identity in published correlations
 
 def _seen_from(known, columns, run):
@@ -498,7 +498,7 @@ def _row_moment(B, intercept):
     S[np.ix_(seen, seen)] = (W_inv.T @ W_inv)*np.outer(size[seen], size[seen])
     return S
 
-# %% ../nbs/25a_knowledge.ipynb #16a4b22e
+# %% ../nbs/25a_knowledge.ipynb #dc28f376
 _PRIOR, _PRIOR_MEAN = .5, .5 # what a column of its size may add, and the mean response be off, in sds of the response
 _COMPARED = .01 # share of rho that asks whether told coefficients are better than none
 
@@ -528,7 +528,7 @@ def _tell_table(known, names, start, C, least):
     which = np.array(at)[sure]
     C[np.ix_(which, which)] = known.cov[np.ix_(sure, sure)] + np.diag(least[which])
 
-# %% ../nbs/25a_knowledge.ipynb #0c153fad
+# %% ../nbs/25a_knowledge.ipynb #c99ee132
 def as_knowledge(
     x, # `Knowledge`; ranges, a dict; a fit, a release or the file of one; moments; rows without responses; None: nothing
 )->Knowledge:
