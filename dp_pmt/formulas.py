@@ -311,7 +311,7 @@ class _Block:
             codes = column.cat.codes.to_numpy()
         else: codes = _codes(column, rule['levels'], unknown, rule['numeric'])
         if rule['fill'] >= 0: codes = np.where(codes == -1, rule['fill'], codes)
-        return codes.astype(np.intp)
+        return codes.astype(np.int16 if len(rule['levels']) < 2**15 else np.intp)
 
     def is_level(self, name, level, other=False):
         "1 where the column has this level, 0 where it has another; or the other way round"
@@ -323,8 +323,17 @@ class _Block:
 
     def table(self, name, values, out=None):
         "The value of each cell's level; NaN where it has none"
+        if out is not None and sorted(values) == [0]*(len(values) - 1) + [1]:
+            return self._indicator(name, values.index(1), out)
         known = np.array([*values, math.nan, math.nan])
         return known.take(self.codes(name), out=out, mode='wrap')
+
+    def _indicator(self, name, j, out):
+        "The same for a table with one 1 among zeros, which is faster"
+        np.equal(self.codes(name), j, out=out, casting='unsafe')
+        gaps = self.kept(('gaps', name), lambda: np.flatnonzero(self.codes(name) < 0))
+        out[gaps] = math.nan
+        return out
 
     def transformed(self, node, name):
         "A transform, with its state from public rows"
