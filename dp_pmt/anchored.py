@@ -75,6 +75,40 @@ class Anchor(Coordinates):
     spread:float=1.           # What one column may add to a response, in units
     M:np.ndarray=None         # Second moment of the rows (k, k), as far as it was released
     v:np.ndarray=None         # Its noise (k,): entry ij has sd v_i v_j
+    # what another loss changes, see `dp_glm`
+    method = 'anchored'
+    usual = 'least squares'   # what the fit would be without privacy
+    lasting = True            # does the second moment stay when the start moves?
+    bounded = False           # are scores bounded, so that rows far out are no errors?
+    worse = .05               # the steps may end so much worse than another fit
+    unit_variance = False     # is the variance of the residuals known to be 1?
+
+    def most(self,
+        L, # Directions (k, k), one a column
+    ):
+        "How much evidence may widen the belief along each"
+        return math.inf
+
+    def landed(self,
+        delta, # The move (k,)
+        P,     # Covariance of what is left (k, k)
+    )->'Anchor':
+        "The belief after a move"
+        return replace(self, start=self.move(delta), P=P)
+
+    def zero_scores(self,
+        R:float, # Row bound
+    )->Query:
+        "The question how large the scores of a start at zero would be"
+        return _ZeroScores(self, R)
+
+    def misfits(self,
+        others,  # Coefficients of other fits (m, p)
+        c:float, # Where residuals are clipped, in units > 0
+    )->Query:
+        "The question how badly this fit and others do"
+        V = (np.array(others) - self.start)/self.unit
+        return Misfits(self.along(V), c)
 
     @property
     def k(self)->int:
@@ -260,12 +294,14 @@ class Scores(NamedTuple):
 def clip_radius(
     scores:Scores, # What is known of the scores
     var:float,     # Squared norm of the noise on t, per C²
+    far:bool=False, # Count rows beyond a gap too? They are no errors where scores are bounded
 )->tuple:          # C and the worst squared bias, or None if nothing stands out
     "C of least `var*C² + (sum of the excess over C)²`"
     counts, noise, factor = scores
     top = mode = int(np.argmax(counts))
     if counts[mode] < 2*noise: return None
     while top + 1 < len(counts) and counts[top + 1] > 2*noise: top += 1
+    if far: top = max([top, *np.flatnonzero(counts > 4.5*noise)[-1:]])
     octaves = OCTAVES[:top + 1, None]
     x = 2.**(octaves - 1 + np.arange(.125, 1, .25)).ravel() # four points an octave
     w = np.repeat(np.maximum(counts[:top + 1], 0)/4, 4)
@@ -282,7 +318,7 @@ def learn_moment(
 )->Anchor:
     "Both, weighted by their precision; the old one is scaled to the trace of the new one"
     new = replace(at, M=M, v=np.full(at.k, math.sqrt(sd)))
-    if at.M is None: return new
+    if at.M is None or not at.lasting: return new
     scale = np.trace(M)/max(np.trace(at.M), 1e-300)
     if not .2 < scale < 5: return new
     old = 1/(scale*np.outer(at.v, at.v))**2
@@ -342,13 +378,13 @@ def update(
         half = _inverse_root(_score_noise(at, P, var_t))
         U, s, Wt = np.linalg.svd(half @ M @ L)
         u, L_W = U.T @ (half @ t), L @ Wt.T
-        g = inflations(s, u)
+        g = np.minimum(inflations(s, u), at.most(L_W))
         P = (L_W*g) @ L_W.T
     delta = L_W @ (g*s/(1 + g*s*s)*u)
     P = (L_W*(g/(1 + g*s*s))) @ L_W.T
     seen = AttrDict(inflation=_common_inflation(s, u), widest=float(g.max()),
                     seen=int((~hidden).sum()), directions=at.k)
-    return replace(at, start=at.move(delta), P=(P + P.T)/2), delta, seen
+    return at.landed(delta, (P + P.T)/2), delta, seen
 
 def _score_noise(at, P, var_t):
     "Covariance of `t - M delta`: the noise of t, and the noise of M times delta"
@@ -407,7 +443,7 @@ def first_look(
     sizes, scores, zeros, moment, *columns = run.ask(
         (RowSizes(at), rho['sizes'], 'row sizes'),
         (ScoreSizes(at, R), rho['scores'], 'score sizes'),
-        (_ZeroScores(at, R), rho['zero'], 'score sizes from zero'),
+        (at.zero_scores(R), rho['zero'], 'score sizes from zero'),
         (moment, rho['moment'], 'second moment'),
         *columns)
     scores, zeros = Scores(*scores), Scores(*zeros)
@@ -473,7 +509,7 @@ def newton_step(
     rho_t = (1 - _HIST)*rho
     sigma = run.sd(JointMoments(at, 1., 1.), rho_t)
     R = _row_radius(run.n, at.k, sigma)
-    C, bias2 = clip_radius(scores, at.k*sigma**2) or (4*scores.factor, 0.)
+    C, bias2 = clip_radius(scores, at.k*sigma**2, at.bounded) or (4*scores.factor, 0.)
     C = max(C, 1e-4)
     (sums, _), counts, *answers = run.ask(
         (JointMoments(at, R, C, run.grid), rho_t, f'{label}: moments'),
@@ -504,11 +540,12 @@ def least_rho(
     "The rho at which a row bound of 1 leaves a noise edge of a third of the mean eigenvalue"
     return 5*k**3*(3/n)**2
 
-def _step_budgets(n, k, rho, rest=1.):
+def _step_budgets(n, k, rho, rest=1., fewer=True):
     "The rho of each step: one more when rho doubles, five at most, three if it is ample; or none"
     ratio = rho/least_rho(n, k)
     if ratio < 1: return []
-    steps = min(5, 1 + math.floor(math.log2(ratio))) - (ratio > 1e5) - (ratio > 1e7)
+    steps = min(5, 1 + math.floor(math.log2(ratio)))
+    if fewer: steps -= (ratio > 1e5) + (ratio > 1e7)
     weights = _GROWTH[steps]**np.arange(steps)
     return list(rest*rho*weights/weights.sum())
 
@@ -537,7 +574,6 @@ class Misfits(Query):
         return np.floor(self._parts(seen)*COUNT).astype(np.int64).sum(axis=1)
 
 # %% ../nbs/25_anchored.ipynb #anch0027
-_WORSE = .05   # the steps may end a twentieth worse than another fit
 _FAR_OUT = 12. # residuals are clipped there, in medians: least squares is about far rows too
 
 def best_of(
@@ -550,11 +586,10 @@ def best_of(
 )->tuple:       # Anchor; which of the others it is, or None; further answers
     "The end of the steps, unless another fit's clipped squares are smaller by 5 %, beyond doubt"
     V = (np.array(others) - at.start)/at.unit
-    rivals = Coordinates(V, at.unit, at.start, at.center, at.offset)
     (sums, sd), *answers = run.ask(
-        (Misfits(rivals, c), rho, 'comparison'), *also)
+        (at.misfits(others, c), rho, 'comparison'), *also)
     i = int(np.argmin(sums[1:]))
-    doubt = max(3*math.sqrt(2)*sd, _WORSE*sums[0])
+    doubt = max(3*math.sqrt(2)*sd, at.worse*sums[0])
     if sums[0] - sums[1 + i] < doubt: return at, None, answers
     gap = np.linalg.lstsq(at.V.T, V[i], rcond=None)[0]
     return replace(at, start=others[i], P=at.P + np.outer(gap, gap)), i, answers
@@ -573,13 +608,16 @@ def _walk(run, at, rho, budgets, extra, robust):
         last = j == len(budgets) - 1
         if j: at = rewhitened(at, run.n)
         if j and last: at = _tilted(at)
-        also = [(ResidualSizes(at), extra/(1 + robust), 'residual sizes')] if extra and last else []
+        also = [(ResidualSizes(at), extra/(1 + robust), 'residual sizes')]
+        if not (extra and last) or at.unit_variance: also = []
         R_next = radii[min(j + 1, len(radii) - 1)]
         at, scores, record, answers = newton_step(run, at, scores, b, f'step {j + 1}', R_next, also)
         records.append(record)
         path.append(at.start)
     M = _known_moment(at)
-    also = [_influences(run, at, M, answers[0], extra/2)] if extra and robust else []
+    if extra and at.unit_variance: answers = [None]
+    rho_i = extra if at.unit_variance else extra/2
+    also = [_influences(run, at, M, answers[0], rho_i)] if extra and robust else []
     at, chosen, influences = best_of(
         run, at, [first, 0*first], _FAR_OUT*scores.median(), _SHARES['compare']*rho, also)
     return AttrDict(at=at, M=M, public=public, prior=prior, path=path, records=records, sizes=sizes,
@@ -615,12 +653,12 @@ def fit_from(
     if share is None: share = inference_share(run.n, rho)
     asked = dict(columns=at.unknown(), scales=at.measured())
     looks = sum(v for k, v in _SHARES.items() if len(asked.get(k, [0])))
-    budgets = _step_budgets(run.n, at.k + len(at.unknown()), rho, 1 - looks - share)
+    budgets = _step_budgets(run.n, at.k + len(at.unknown()), rho, 1 - looks - share, at.lasting)
     if not budgets: return _unmoved(run, at, warn)
     run.check_ready(JointMoments(at, 1., 1., run.grid), _HIST*budgets[0])
     found = _walk(run, at, rho, budgets, share*rho, cov == 'robust')
     at, advice = found.at, _advice(run, found)
-    fit = run.fit(at.uncentre(at.start), 'anchored', path=_all(at, found.path), steps=found.records,
+    fit = run.fit(at.uncentre(at.start), at.method, path=_all(at, found.path), steps=found.records,
                   advice=advice, extras=dict(sizes=found.sizes.rows, anchor=at),
                   **_errors(run, found))
     for text in (advice if warn else []): warn_user(text, AdviceWarning)
@@ -643,7 +681,7 @@ def _unmoved(run, at, warn):
     "The public fit, for a budget that is too small for a step"
     advice = [_too_little(run, at)]
     if warn: warn_user(advice[0], AdviceWarning)
-    return run.fit(at.uncentre(at.start), 'anchored', path=_all(at, [at.start]), advice=advice,
+    return run.fit(at.uncentre(at.start), at.method, path=_all(at, [at.start]), advice=advice,
                    extras=dict(anchor=at), cov="the budget is too small for a step: this is the public fit")
 
 # %% ../nbs/25_anchored.ipynb #anch0031
@@ -683,7 +721,7 @@ def _advice(run, found):
          " Transform skewed columns and responses (log, ranks), or spend more"),
         (heavy > .2,
          f"a few outsized rows hold about {heavy:.0%} of the rows' squared size and were weighted"
-         " down: least squares would follow them, this fit follows the bulk. Transform skewed"
+         f" down: {found.at.usual} would follow them, this fit follows the bulk. Transform skewed"
          " columns (log, ranks), or spend more"),
         (last.clipped > .2,
          f"about {last.clipped:.0%} of the residuals were clipped in the last step: the fit leans"

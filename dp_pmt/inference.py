@@ -125,7 +125,7 @@ def clip_curve(
 class Influences(Query):
     "Sums of squared influences on each coefficient, and of what equal variances would give; clipped at T"
     scale:float      # Residual sd > 0, in units of the coordinates
-    curve:np.ndarray # From `clip_curve`
+    curve:np.ndarray # From `clip_curve`; None: responses are 0 or 1, residuals of variance 1
     T:float          # Clip > 0
     steps = COUNT
 
@@ -140,8 +140,9 @@ class Influences(Query):
         "One column a row: observed above expected, entries from 0 to T"
         g2 = seen.a*seen.a
         r2 = (seen.r/self.scale)**2
-        left = np.interp(g2/self.T, _T, self.curve)
-        parts = np.vstack([g2*r2, g2*left])
+        if self.curve is None: left = _two_points(g2, r2, self.T)
+        else: left = g2*np.interp(g2/self.T, _T, self.curve)
+        parts = np.vstack([g2*r2, left])
         return np.where(parts < math.inf, np.minimum(parts, self.T), 0)
 
     def floats(self, seen): return self._parts(seen).sum(axis=1)
@@ -149,6 +150,11 @@ class Influences(Query):
     def integers(self, seen):
         parts = np.floor(self._parts(seen)*(COUNT/self.T)*(1 - 1e-12))
         return parts.astype(np.int64).sum(axis=1)
+
+def _two_points(g2, r2, T):
+    "Expected `min(g² r², T)` where r² is this or its inverse, of mean 1, as for a response of 0 or 1"
+    r2 = np.clip(r2, 1e-30, 1e30)
+    return (np.minimum(g2*r2, T) + r2*np.minimum(g2/r2, T))/(1 + r2)
 
 def _moved(p):
     "How far one row moves both sums, in units of the clip"
@@ -277,7 +283,7 @@ def _at_the_mean(at, M):
 def influence_query(
     at:Coordinates, # Where an estimator stands
     M,              # Second moment of the rows there (k, k)
-    residuals,      # Answer to `ResidualSizes`
+    residuals,      # Answer to `ResidualSizes`; None: responses are 0 or 1, residuals of variance 1
     n:int,          # Number of rows
     rho:float,      # zCDP of the question > 0
     persons:bool=False, # Are rows correlated within persons?
@@ -285,12 +291,13 @@ def influence_query(
     "The question for unequal variances, and for correlation within persons"
     G = np.linalg.solve(M, _at_the_mean(at, M)[0].T).T
     size = np.sqrt(np.einsum('ij,jk,ik->i', G, M, G)/n) # of the influences, before they are scaled
-    found = mean_square(*residuals, n)
+    found = residuals and mean_square(*residuals, n)
     scale = math.sqrt(found[0]) if found else 1.
+    curve = residuals and clip_curve(*residuals)
     V = (G/np.maximum(size, 1e-300)[:, None]) @ at.V
-    seen = Coordinates(V, at.unit, at.start, at.center, at.offset)
+    seen = at.along(V)
     kind = PersonInfluences if persons else Influences
-    return kind(seen, scale, clip_curve(*residuals), influence_clip(len(V), n, rho))
+    return kind(seen, scale, curve, influence_clip(len(V), n, rho))
 
 # %% ../nbs/22a_inference.ipynb #f5aaad34
 def _with_ratios(
@@ -307,14 +314,16 @@ def errors(
     M,                    # Second moment of the rows there (k, k)
     P,                    # Covariance of what privacy left open, in these coordinates (k, k)
     rows:float,           # Number of rows; those of zeros are taken off
-    residuals,            # Answer to `ResidualSizes`
+    residuals,            # Answer to `ResidualSizes`; None: their variance is 1
     influences=None,      # Answer to `Influences`; None: equal variances are taken for granted
     persons:bool=False,   # Was it asked of persons?
     T:float=math.inf,     # The clip of `Influences` > 0
 )->dict:                  # Fields of `Fit`
     "Covariance with its part from privacy, residual sd, R squared, degrees of freedom"
-    given, rows = rows, _that_count(rows, *residuals)
-    s2, sd = mean_square(*residuals, rows) or (1., 1.) # nothing stands out: the public scale
+    given, s2, sd = rows, 1., 0.
+    if residuals is not None:
+        rows = _that_count(rows, *residuals)
+        s2, sd = mean_square(*residuals, rows) or (1., 1.) # nothing stands out: the public scale
     C = coefficient_map(at)
     h, noise = np.ones(len(C)), np.zeros(len(C))
     if influences is not None: h, noise = variance_ratios(*influences, T, .02 if persons else .25)

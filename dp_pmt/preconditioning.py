@@ -56,6 +56,20 @@ class Coordinates:
         "Does a column of ones follow the covariates?"
         return self.center is not None
 
+    def see(self,
+        A,          # Rows (m, d) of one block
+        y,          # Responses (m,)
+        exact:bool, # In fixed point?
+    )->tuple:       # a (k, m) and r (m,)
+        "A block as it is seen. Another loss sees other residuals, and weighs the rows"
+        return (_fixed_point if exact else _products)(A, y, self)
+
+    def along(self,
+        V,                # (j, p)
+    )->'Coordinates':
+        "The same residuals, with rows along other directions"
+        return Coordinates(V, self.unit, self.start, self.center, self.offset)
+
     def columns(self)->int:
         "Number of covariates that a row must have; None: any"
         L = self.linear_map()
@@ -117,7 +131,7 @@ def view(
 )->View:
     "One block in its coordinates: the only centring, the only rule for rows that are not finite"
     _check_columns(A, at)
-    a, r = (_fixed_point if exact else _products)(A, y, at)
+    a, r = at.see(A, y, exact)
     q2 = squares(a) if exact else np.einsum('ij,ij->j', a, a)
     farthest = max(r.max(), -r.min())
     if q2.max() < _TOO_LONG and farthest < _TOO_FAR: return View(a, q2, r) # NaN fails

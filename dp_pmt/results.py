@@ -19,6 +19,7 @@ from .checks import check_positive, warn
 from .documents import agree, as_array, budget_from, budget_to, check_claim, hand_over
 from .documents import unseal, versions
 from .formulas import Encoding
+from .losses import loss_of
 from .noise import NOISES, eps_of
 from .preconditioning import INTERCEPT
 from .privacy import Budget
@@ -131,11 +132,12 @@ class Fit:
     cov:object="this method has no standard errors" # Covariance, the intercept last; or why there is none
     cov_privacy:np.ndarray=None # The part of `cov` that comes from privacy noise, where it is known
     cov_type:str=None       # `'robust'` or `'nonrobust'`: were unequal variances counted?
-    residual_sd:float=None  # Noisy sd of the residuals
+    residual_sd:float=None  # Noisy sd of the residuals; of a GLM's: of Pearson's, the root of the dispersion
     r2:float=None           # Noisy share of the variance that the columns explain
     used:float=None         # Noisy number of rows that count, where some are known not to
     df:float=math.inf       # Degrees of freedom of the residual variance
     response:str=None       # Name of the response
+    family:str='gaussian'   # or `'binomial'`, `'poisson'`: how its mean follows from the coefficients
     advice:list=field(default_factory=list) # Sentences a user should read, from released numbers
     release:object=None     # The noisy moments, where there are any
     path:np.ndarray=None    # Iterates (steps + 1, d), where the method iterates
@@ -168,11 +170,12 @@ class Fit:
         X,                # Rows (m, d) without a column of ones, or a table with the columns of the formula
         level:float=None, # Coverage of intervals, 0 < level < 1; None: predictions alone
     ):                    # (m,), or a frame with intervals of the mean and of a new response
-        "`X @ beta`, plus the intercept if there is one; a pandas frame keeps its index"
+        "`X @ beta`, plus the intercept; of that a probability or a rate; a pandas frame keeps its index"
         index = X.index if isinstance(X, pd.DataFrame) else None
         X = self._design(X)
-        mean = X @ self.all
-        if level is not None: return self._prediction_table(X, mean, level, index)
+        eta = X @ self.all
+        if level is not None: return self._prediction_table(X, eta, level, index)
+        mean = loss_of(self.family).mean(eta)
         return mean if index is None else pd.Series(mean, index, name=self.response)
 
     def _design(self, X):
@@ -207,6 +210,7 @@ class Fit:
         var = np.einsum('ij,jk,ik->i', X[:, known], cov[np.ix_(known, known)], X[:, known])
         se = np.where(X[:, ~known].any(axis=1), math.inf, np.sqrt(var))
         table = pd.DataFrame(dict(mean=mean, se=se, low=mean - t*se, high=mean + t*se), index)
+        if self.family != 'gaussian': return _of_means(table, loss_of(self.family))
         if self.residual_sd is None: return table
         wide = t*np.sqrt(se**2 + self.residual_sd**2)
         return table.assign(new_low=mean - wide, new_high=mean + wide)
@@ -223,6 +227,16 @@ class Fit:
         cov = self.covariance()
         for text in self.advice: warn(text, AdviceWarning)
         return interval_table(self.all, cov, self.labels, level, self.df)
+
+    def ratios(self,
+        level:float=.95, # Coverage of each interval, 0 < level < 1
+    )->pd.DataFrame:     # ratio, low, high; one row a coefficient, the intercept last
+        "Odds ratios or rate ratios: what one unit of a column multiplies the odds, or the rate, by"
+        if loss_of(self.family).ratio is None:
+            raise ValueError("ratios belong to family='binomial' or 'poisson'")
+        table = interval_table(self.all, self.covariance(), self.labels, level, self.df)
+        with np.errstate(over='ignore'): ratios = np.exp(table[['coef', 'low', 'high']])
+        return ratios.rename(columns=dict(coef='ratio'))
 
     def test(self,
         what=None, # `'a = b, c = 0'`, a matrix (m, p), or (matrix, values); None: known slopes are 0
@@ -311,6 +325,12 @@ def _slopes(fit, cov):
     known = np.isfinite(np.diag(cov))[:len(fit.beta)]
     return slopes[known] if known.any() else slopes
 
+def _of_means(table, loss):
+    "Intervals of linear predictors as intervals of means"
+    with np.errstate(all='ignore'): se = table.se*loss.curvature(table['mean'])
+    means = {k: loss.mean(table[k].clip(-600, 600).to_numpy()) for k in ('mean', 'low', 'high')}
+    return pd.DataFrame(dict(means, se=se), table.index)[list(table)]
+
 def _html(fit):
     "A table of the coefficients"
     cell = "<tr><td>{}</td><td style='text-align:right'>{:.6g}</td></tr>"
@@ -332,6 +352,7 @@ def _summary(fit, level, delta):
     p = len(fit.all)
     cov = np.full((p, p), math.nan) if none else fit.cov
     table = summary_table(fit.all, cov, fit.labels, fit.cov_privacy, level, fit.df)
+    if fit.family != 'gaussian': table = _as_glm(table, fit)
     notes = [f"No standard errors: {fit.cov}."] if none else _notes(fit)
     if fit.encoding and fit.who.unit == 'row':
         notes.append("No. Observations counts all rows, also those with a gap: how many have one is private.")
@@ -345,11 +366,23 @@ def _price(fit, delta):
             "Tests, intervals and predictions from this table cost nothing more;"
             " another fit of the same rows does."]
 
+def _as_glm(table, fit):
+    "z in place of t, and what one unit of a column multiplies"
+    table = table.rename(columns={'t': 'z', 'P>|t|': 'P>|z|'})
+    with np.errstate(over='ignore'): ratio = np.exp(table.coef)
+    return table.assign(**{loss_of(fit.family).ratio: ratio})
+
+def _quality(fit, show):
+    "How well the model does: two facts"
+    if fit.family == 'gaussian': return ('R-squared', show(fit.r2, '.3f')), ('Residual sd', show(fit.residual_sd))
+    dispersion = None if fit.residual_sd is None else fit.residual_sd**2
+    return ('Family', fit.family), ('Dispersion', show(dispersion, '.3f'))
+
 def _facts(fit, delta, none):
     "What stands above the table"
     def show(x, form='.4g'): return '' if x is None else format(x, form)
-    facts = [('Dep. Variable', fit.response or 'y'), ('R-squared', show(fit.r2, '.3f')),
-             ('Method', fit.method), ('Residual sd', show(fit.residual_sd)),
+    first, second = _quality(fit, show)
+    facts = [('Dep. Variable', fit.response or 'y'), first, ('Method', fit.method), second,
              _counted(fit), ('Df Residuals', show(fit.df) if fit.df < 1e6 else 'inf')]
     facts += [('epsilon', f'{fit.eps(delta):.4g} at delta {delta:g}' if fit.private else 'NOT private'),
               ('Covariance Type', fit.cov_type or ('none' if none else 'nonrobust'))]
@@ -391,7 +424,7 @@ def who_from(
     return who
 
 # %% ../nbs/21_results.ipynb #623be524
-_PLAIN = ('method', 'n', 'rho', 'noise', 'names', 'intercept', 'advice', 'cov_type', 'residual_sd', 'r2', 'response')
+_PLAIN = ('method', 'n', 'rho', 'noise', 'names', 'intercept', 'advice', 'cov_type', 'residual_sd', 'r2', 'response', 'family')
 
 def _content(fit, delta):
     "What the file holds: plain numbers and text"
@@ -421,7 +454,7 @@ def _write(fit, path, delta, key):
 def _read(source, key=None):
     "See `Fit.from_json`"
     c = unseal(source, 'fit', key)
-    plain = {k: c[k] for k in _PLAIN}
+    plain = dict(family='gaussian') | {k: c[k] for k in _PLAIN if k in c} # earlier files have no family
     fit = Fit(np.array(c['beta'], float), budget=budget_from(c['budget']), cov=_cov_of(c),
               df=math.inf if c['df'] is None else c['df'], who=who_from(c), used=c.get('used'), **plain)
     if c['covariance_privacy'] is not None: fit.cov_privacy = _privacy_part(fit, c)
