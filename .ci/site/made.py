@@ -92,7 +92,7 @@ def guide_svg():
         ('Do you have a few dozen public rows', 'in the same columns?', 'no', 'dp_ssp', 'far less accurate', '24_algorithms'),
         ('Are others to fit from your rows', 'later, in ways not known yet?', 'yes', 'release', 'noisy moments in a file', '23_release'),
         ('Has a person several rows?', '', 'yes', "fit(…, unit='id')", 'protects the person', '26_persons'),
-        ('Are the rows at several sites?', '', 'yes', 'fit(…, Sites(…))', 'rows stay where they are', '12_clusters'),
+        ('Are the rows at several sites?', '', 'yes', 'dp_anchored(Sites(…), …)', 'rows stay where they are', '12_clusters'),
         ('Are there too many for memory?', '', 'yes', "fit(…, 'rows.parquet')", 'files are read in blocks', '11_files'),
         ('Do you need the method of the paper?', '', 'yes', "fit(…, method='pmtolse')", 'Algorithm 1', '24_algorithms'),
     ]
