@@ -100,6 +100,12 @@ def persons(function, **small):
     return write
 
 
+def knowledge(function, **small):
+    "A table of the page on public knowledge"
+    def write(is_small): return from_notebook('25a_knowledge', function)(**(small if is_small else {}))
+    return write
+
+
 def coverage(which, **small):
     "A table of the page on intervals; one run computes both"
     def write(is_small): return _coverage()(**(small if is_small else {}))[which]
@@ -135,6 +141,9 @@ TABLES = { # file: its writer
     'benchmark.csv.gz': benchmark,
     'costs.csv.gz': costs,
     'plan.csv.gz': plan,
+    'knowledge_forms.csv.gz': knowledge('measure_forms', names=('college',), epsilons=(3.,), trials=1),
+    'knowledge_wrong.csv.gz': knowledge('measure_wrong', names=('college',), epsilons=(3.,), trials=1),
+    'knowledge_nothing.csv.gz': knowledge('measure_nothing', names=('college',), sets=('red_wine',), trials=1),
     'anchored_regressions.csv.gz': anchored('measure_regressions', names=('vocab',), trials=1),
     'anchored_public_rows.csv.gz': anchored('measure_public_rows', names=('cps88',), trials=1, counts=(9,)),
     'anchored_elevators.csv.gz': anchored_elevators,

@@ -10,6 +10,7 @@ __all__ = ['public_ridge', 'public_whitener', 'Anchor', 'public_anchor', 'Column
 # %% ../nbs/25_anchored.ipynb #anch0002
 import math
 from dataclasses import dataclass, replace
+from importlib import import_module
 from typing import NamedTuple
 
 import numpy as np
@@ -21,10 +22,11 @@ from .checks import warn as warn_user
 from .crossing import OWN, Run
 from .inference import ResidualSizes, clip_bias, clip_excess, errors
 from .inference import inference_share, influence_query
-from .preconditioning import INTERCEPT, Coordinates
+from .preconditioning import INTERCEPT, Coordinates, PublicRows
 from .privacy import gaussian_eps
 from .queries import COUNT, OCTAVES, JointMoments, Query, RowSizes, ScoreSizes, SecondMoment
 from .results import AdviceWarning, Fit
+from .rows import Rows
 
 # %% ../nbs/25_anchored.ipynb #anch0005
 def public_ridge(
@@ -75,6 +77,7 @@ class Anchor(Coordinates):
     spread:float=1.           # What one column may add to a response, in units
     M:np.ndarray=None         # Second moment of the rows (k, k), as far as it was released
     v:np.ndarray=None         # Its noise (k,): entry ij has sd v_i v_j
+    source:str='the public rows' # Where the belief comes from; '': from the private rows alone
     # what another loss changes, see `dp_glm`
     method = 'anchored'
     usual = 'least squares'   # what the fit would be without privacy
@@ -646,10 +649,11 @@ def fit_from(
     cov:str='robust', # Standard errors: `'robust'`, `'nonrobust'`
     share:float=None, # Share of rho for standard errors; None: shortest intervals, 0: none
     warn:bool=True,   # Warn of what the diagnosis finds?
+    rho:float=None,   # zCDP to spend; None: all that the run has
 )->Fit:
     "From a belief to a fit: at most seven passes"
     check_choice('cov', cov, 'robust', 'nonrobust')
-    rho = run.rho
+    if rho is None: rho = run.rho
     if share is None: share = inference_share(run.n, rho)
     asked = dict(columns=at.unknown(), scales=at.measured())
     looks = sum(v for k, v in _SHARES.items() if len(asked.get(k, [0])))
@@ -689,8 +693,8 @@ def _unmoved(run, at, warn):
 def dp_anchored(
     A,                  # Private rows (n, d); `y=None`: a re-iterable of pairs (A_i, y_i); or files
     y,                  # Private responses (n,), the name of their column, or None
-    B,                  # Public rows (n_B, d), n_B ≥ 2
-    y_B,                # Public responses (n_B,)
+    B,                  # Public rows (n_B, d), n_B ≥ 2; public knowledge of another form; None: nothing
+    y_B,                # Public responses (n_B,), or None
     rho:float,          # zCDP budget > 0
     rng=None,           # `None`, a seed or a `numpy.random.Generator`
     *, cov:str='robust', # Standard errors: `'robust'` (of persons: clustered), `'nonrobust'`
@@ -699,9 +703,24 @@ def dp_anchored(
     **kwargs,
 )->Fit:
     "Private Newton steps from the public fit, `rho`-zCDP; `nonfinite='zero'`: whatever the rows"
+    how = cov, inference_share, warn
+    if y_B is None and not isinstance(B, (Rows, PublicRows)): return _fit_knowing(A, y, B, rho, rng, how, kwargs)
     run = Run(A, y, rho, rng, (B, y_B), passes=2, warn_intercept=warn, **kwargs)
     at = public_anchor(run.public.B, run.public.y, run.intercept)
-    return fit_from(run, at, cov, inference_share, warn)
+    return fit_from(run, at, *how)
+
+_FORMS = 'dp_pmt.knowledge', 'as_knowledge' # what makes something of other public knowledge, and of none
+
+def _fit_knowing(A, y, known, rho, rng, how, options):
+    "The fit from public knowledge of another form, or from none"
+    module, function = _FORMS
+    known = getattr(import_module(module), function)(known)
+    run = Run(A, y, rho, rng, (known.rows, None) if known.labelled else None, passes=2, warn_intercept=how[-1], **options)
+    at, notes = known.belief(run)
+    fit = fit_from(run, at, *how, rho=run.budget.left if run.budget.spent else None)
+    for text in notes if how[-1] else []: warn_user(text, AdviceWarning)
+    fit.advice = notes + fit.advice
+    return fit
 
 # %% ../nbs/25_anchored.ipynb #anch0032
 def _advice(run, found):
@@ -709,15 +728,12 @@ def _advice(run, found):
     last, g = found.records[-1], found.records[0].inflation
     heavy = _outsized(*found.sizes.rows, last.R)
     says = [
-        (found.sizes.wrong,
+        (found.sizes.wrong and found.at.source,
          f"far larger or smaller in the private rows than in the public ones: {_units(run, found)}."
          " Are the units the same? The public fit was not used"),
-        (g >= 16,
-         "the public rows are not representative: the private ones disagree with their fit by about"
-         f" {math.sqrt(g):.0f} times its standard error. They were outvoted here, but don't rely on"
-         " them elsewhere"),
+        (g >= 16 and found.at.source, _misleading(found.at.source, math.sqrt(g))),
         (found.chosen is not None,
-         f"the private steps did worse than {_other(run, found.chosen)}, which is returned."
+         f"the private steps did worse than {_other(run, found)}, which is returned."
          " Transform skewed columns and responses (log, ranks), or spend more"),
         (heavy > .2,
          f"a few outsized rows hold about {heavy:.0%} of the rows' squared size and were weighted"
@@ -750,10 +766,20 @@ def _names(run, D):
     numbered = [f'x{j}' for j in range(len(D) - run.intercept)]
     return run.columns or numbered + [INTERCEPT]*run.intercept
 
-def _other(run, chosen):
+def _misleading(source, times):
+    "A sentence on public knowledge that was outvoted"
+    if source == 'the public rows':
+        return ("the public rows are not representative: the private ones disagree with their fit by about"
+                f" {times:.0f} times its standard error. They were outvoted here, but don't rely on"
+                " them elsewhere")
+    return (f"{source}: the private rows disagree by about {times:.0f} times the standard error."
+            " That was outvoted here, but don't rely on it elsewhere")
+
+def _other(run, found):
     "The fit that was better"
-    mean = 'the public mean of the responses' if run.intercept else 'zero'
-    return ('the public fit', f'predicting {mean}')[chosen or 0]
+    told = 'public ' if found.at.source else ''
+    mean = f'the {told}mean of the responses' if run.intercept else 'zero'
+    return 'the public fit' if told and not found.chosen else f'predicting {mean}'
 
 # %% ../nbs/25_anchored.ipynb #anch0033
 def _unlearnt(run, found):
@@ -790,6 +816,7 @@ def _too_little(run, at):
     "A sentence for a budget that is too small for a step"
     spent = f"{run.budget.spent:g}" if run.budget.spent else 'nothing'
     rho = least_rho(run.n, at.k)
-    return (f"this budget can't see {at.k} directions in {run.n} rows: this is the public ridge fit,"
+    what = 'this is the public ridge fit' if at.source else 'all slopes are 0'
+    return (f"this budget can't see {at.k} directions in {run.n} rows: {what},"
             f" {spent} was spent. About rho = {rho:.2g} (epsilon = {gaussian_eps(rho, 1e-6):.2g} at"
             " delta = 1e-06) would be the least to help")

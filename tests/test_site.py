@@ -59,6 +59,7 @@ def browser(tmp_path_factory):
     for flag in (*FLAGS.split(), f'--user-data-dir={tmp_path_factory.mktemp("profile")}', '--window-size=1280,900'): options.add_argument(flag)
     options.set_capability('goog:loggingPrefs', {'browser': 'ALL', 'performance': 'ALL'})
     browser = webdriver.Chrome(options=options, service=webdriver.ChromeService(driver))
+    browser.set_script_timeout(300) # axe takes its time on the longest page
     yield browser
     browser.quit()
 

@@ -92,7 +92,7 @@ def guide_svg():
         ('Do you have a few dozen public rows', 'in the same columns?', 'no', 'dp_ssp', 'far less accurate', '24_algorithms'),
         ('Are others to fit from your rows', 'later, in ways not known yet?', 'yes', 'release', 'noisy moments in a file', '23_release'),
         ('Has a person several rows?', '', 'yes', "fit(…, unit='id')", 'protects the person', '26_persons'),
-        ('Are the rows at several sites?', '', 'yes', 'fit(…, Sites(…))', 'rows stay where they are', '12_clusters'),
+        ('Are the rows at several sites?', '', 'yes', 'dp_anchored(Sites(…), …)', 'rows stay where they are', '12_clusters'),
         ('Are there too many for memory?', '', 'yes', "fit(…, 'rows.parquet')", 'files are read in blocks', '11_files'),
         ('Do you need the method of the paper?', '', 'yes', "fit(…, method='pmtolse')", 'Algorithm 1', '24_algorithms'),
     ]
@@ -113,7 +113,7 @@ def guide_svg():
                f'<text class="name" x="158" y="{y + 24}" text-anchor="middle">fit(formula, private, public, epsilon=1)</text>'
                f'<text x="158" y="{y + 43}" text-anchor="middle">the anchored method</text></a>')
     tip = '<defs><marker id="tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto"><path d="M0 0L8 4L0 8z"/></marker></defs>'
-    return f'<svg class="guide" viewBox="0 0 660 {y + 68}" role="img" aria-label="Which method for me: six questions, each with the function to take">{tip}{"".join(out)}</svg>'
+    return f'<svg class="guide" viewBox="0 0 660 {y + 68}" role="group" aria-label="Which method for me: six questions, each with the function to take">{tip}{"".join(out)}</svg>'
 
 
 def choose_page(title):
