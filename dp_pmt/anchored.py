@@ -693,7 +693,7 @@ def _unmoved(run, at, warn):
 def dp_anchored(
     A,                  # Private rows (n, d); `y=None`: a re-iterable of pairs (A_i, y_i); or files
     y,                  # Private responses (n,), the name of their column, or None
-    B,                  # Public rows (n_B, d), n_B ≥ 2; public knowledge of another form; None: nothing
+    B,                  # Public rows (n_B, d), n_B ≥ 2; `Knowledge` or what becomes it; None: nothing
     y_B,                # Public responses (n_B,), or None
     rho:float,          # zCDP budget > 0
     rng=None,           # `None`, a seed or a `numpy.random.Generator`
@@ -704,18 +704,20 @@ def dp_anchored(
 )->Fit:
     "Private Newton steps from the public fit, `rho`-zCDP; `nonfinite='zero'`: whatever the rows"
     how = cov, inference_share, warn
-    if y_B is None and not isinstance(B, (Rows, PublicRows)): return _fit_knowing(A, y, B, rho, rng, how, kwargs)
+    if y_B is None and not isinstance(B, (Rows, PublicRows)):
+        return _fit_knowing(A, y, B, rho, rng, how, kwargs)
     run = Run(A, y, rho, rng, (B, y_B), passes=2, warn_intercept=warn, **kwargs)
     at = public_anchor(run.public.B, run.public.y, run.intercept)
     return fit_from(run, at, *how)
 
-_FORMS = 'dp_pmt.knowledge', 'as_knowledge' # what makes something of other public knowledge, and of none
+_FORMS = 'dp_pmt.knowledge', 'as_knowledge' # what makes something of any public knowledge
 
 def _fit_knowing(A, y, known, rho, rng, how, options):
     "The fit from public knowledge of another form, or from none"
     module, function = _FORMS
     known = getattr(import_module(module), function)(known)
-    run = Run(A, y, rho, rng, (known.rows, None) if known.labelled else None, passes=2, warn_intercept=how[-1], **options)
+    rows = (known.rows, None) if known.labelled else None
+    run = Run(A, y, rho, rng, rows, passes=2, warn_intercept=how[-1], **options)
     at, notes = known.belief(run)
     fit = fit_from(run, at, *how, rho=run.budget.left if run.budget.spent else None)
     for text in notes if how[-1] else []: warn_user(text, AdviceWarning)

@@ -150,7 +150,7 @@ def _parser():
     fitting.add_argument('public', nargs='?', help="public rows, a file of the same columns; or an"
                                                    " earlier fit, .json; or nothing")
     fitting.add_argument('--public', dest='known', help="the same, by name")
-    fitting.add_argument('--ranges', help="a codebook, .json: {\"age\": [18, 90], \"wage\": [0, 2000]}")
+    fitting.add_argument('--ranges', help='a codebook, .json, such as {"age": [18, 90]}')
     _add_model(fitting)
     fitting.add_argument('--method', default='anchored',
                          help="anchored (the default), pmtolse (the paper's), ssp (a baseline)")
@@ -264,7 +264,8 @@ def _known(args):
     if args.ranges is None: return given[0] if given else None
     try: ranges = json.loads(Path(args.ranges).read_text(encoding='utf-8'))
     except (OSError, ValueError): ranges = None
-    if not isinstance(ranges, dict): raise ValueError('--ranges is a file like {"age": [18, 90], "wage": [0, 2000]}')
+    if not isinstance(ranges, dict):
+        raise ValueError('--ranges is a file like {"age": [18, 90], "wage": [0, 2000]}')
     return ranges
 
 def _write(made, out, delta, account=None):

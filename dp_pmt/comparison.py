@@ -272,7 +272,8 @@ def _regression_methods(A, y, B, y_B, rho):
     return mapped | {
         'DP-PMTOLSE': lambda g: joined(dp_pmtolse(*both, rng=g, intercept=True)),
         'anchored': lambda g: joined(dp_anchored(*both, g, intercept=True, warn=False)),
-        'nothing public': lambda g: joined(dp_anchored(A, y, None, None, rho, g, intercept=True, warn=False)),
+        'nothing public': lambda g: joined(
+            dp_anchored(A, y, None, None, rho, g, intercept=True, warn=False)),
     }
 
 # %% ../nbs/45_comparison.ipynb #fb4f2819

@@ -35,7 +35,7 @@ _METHODS = {'anchored': dp_anchored, 'pmtolse': dp_pmtolse, 'ssp': dp_ssp} # est
 def fit(
     formula:str=None,        # `'log(wage) ~ education + region'`; None: `y` and `X` say it
     private=None,            # A frame, files, a Polars, DuckDB, Arrow or Dask table, `Rows`
-    public=None,             # Public rows, a frame or files; `Knowledge`; ranges, a dict; a fit or its file; None: nothing
+    public=None,             # Public rows: frame, file; `Knowledge`, ranges, a fit; None: nothing
     epsilon:float=None,      # ε > 0 to spend, at `delta`; or give `rho`
     rho:float=None,          # zCDP to spend > 0; or give `epsilon`
     delta:float=1e-6,        # δ at which `epsilon` is meant, 0 < δ < 1
@@ -149,18 +149,24 @@ def _public_numbers(table, encoding):
 def _public_side(public, sep, decimal):
     "What is public, as a table of rows or as `Knowledge`; the other is None"
     path = str(public) if isinstance(public, (str, os.PathLike)) else ''
-    if path.endswith('.json') and not os.path.exists(path): raise ValueError("there is no such file of a fit")
-    other = public is None or path.endswith('.json') or isinstance(public, (dict, Knowledge, Fit, Release, Coordinates, PublishedMoment))
+    if path.endswith('.json') and not os.path.exists(path):
+        raise ValueError("there is no such file of a fit")
+    forms = dict, Knowledge, Fit, Release, Coordinates, PublishedMoment
+    other = public is None or path.endswith('.json') or isinstance(public, forms)
     return (None, as_knowledge(public)) if other else (_as_table(public, sep, decimal), None)
 
 def _check_levels(rows):
-    "Raise if a column is text by its declared type, and is to be read as numbers since nobody names its levels"
+    "Raise if a column is text by its declared type, and nobody names its levels"
     types = {str(c): str(t) for c, t in rows.declared_types().items()}
     text = [c for c in rows.encoding.plan['numbers'] if types.get(c, '').startswith(_TEXT)]
-    if text: raise ValueError(f"{text[0]!r} is text by its type, and nothing public shows its levels: give"
-                              f" levels={{{text[0]!r}: [...]}}, the reference first, or make numbers of it")
+    if not text: return
+    name = repr(text[0])
+    raise ValueError(f"{name} is text by its type, and nothing public shows its levels: give"
+                     f" levels={{{name}: [...]}}, the reference first, or make numbers of it")
 
-_TEXT = 'object', 'str', 'category', 'large_string', 'dictionary', 'String', 'Categorical', 'Enum' # how types of text begin
+# how the names of types of text begin
+_TEXT = ('object', 'str', 'category', 'large_string', 'dictionary', 'String', 'Categorical',
+         'Enum')
 
 # %% ../nbs/27_front.ipynb #f1ebfb8f
 def _encoded(known, encoding):

@@ -231,7 +231,7 @@ class PublishedMoment:
     size:float            # Root mean square of the responses > 0; with `means`, their sd
     means:np.ndarray=None # Means of the columns (d,), or None
     mean:float=0.         # Mean of the responses, likewise
-    cross:np.ndarray=None # Cross moment (d,), with `means` the covariance with the responses; None: not published
+    cross:np.ndarray=None # Cross moment (d,), around the means if there are `means`; or None
     n:int=1               # Number of rows behind it, where it was published with `cross`
     names:list=None       # Of the columns
     files = ()
@@ -250,8 +250,10 @@ class PublishedMoment:
         return self.S + np.outer(m, m), cross + m*self.mean, math.hypot(self.size, self.mean), 0.
 
     @property
-    def B(self): raise ValueError("this method needs public rows, to step on them; a second moment serves"
-                                  " dp_anchored, dp_pmtolse and release")
+    def B(self):
+        "There are none"
+        raise ValueError("this method needs public rows, to step on them; a second moment serves"
+                         " dp_anchored, dp_pmtolse and release")
     y = B
 
 # %% ../nbs/13_preconditioning.ipynb #62c52b27
@@ -263,8 +265,8 @@ def public_rows(
     if isinstance(B, (PublicRows, PublishedMoment)): return B
     if hasattr(B, 'public_side'): return B.public_side() # knowledge of another form
     if B is None or isinstance(B, dict): raise ValueError(
-        "this method needs public rows with responses, or a published second moment with the size of the"
-        " responses; dp_anchored takes public knowledge of any form, or none")
+        "this method needs public rows with responses, or a published second moment with the size"
+        " of the responses; dp_anchored takes public knowledge of any form, or none")
     if y_B is None and not isinstance(B, Rows):
         raise ValueError("give the public responses y_B, or the name of their column in B")
     rows = as_rows(B, y_B, whose='public rows')
@@ -285,9 +287,9 @@ def _check_rows(B):
     if n != d or d < 2 or not np.array_equal(B, B.T): return
     if not np.isfinite(B).all() or np.linalg.eigvalsh(B)[0] <= 0: return
     raise ValueError(
-        f"B is a symmetric positive definite matrix of {d} columns: is it a covariance or a second moment, not"
-        f" {d} rows? Then give Knowledge.of_moment(B, ...) for B and None for y_B. If they are rows, change"
-        " their order, and that of their responses")
+        f"B is a symmetric positive definite matrix of {d} columns: is it a covariance or a second"
+        f" moment, not {d} rows? Then give Knowledge.of_moment(B, ...) for B and None for y_B. If"
+        " they are rows, change their order, and that of their responses")
 
 # %% ../nbs/13_preconditioning.ipynb #0f0aa15e
 class PublicMoment(Coordinates):
