@@ -94,6 +94,17 @@ def plan(small):
     return measure(('vocab',), (3.,), 1) if small else measure()
 
 
+def glm_trials(small, only=None):
+    from dp_pmt.glm_comparison import measure_glm
+    if small: return measure_glm(('children',), 1, epsilons=(3.,), only=only)
+    return measure_glm(trials=11, only=only)
+
+
+def glm_coverage(small):
+    from dp_pmt.glm_comparison import measure_glm_coverage
+    return measure_glm_coverage(('children',), 2, epsilons=(3.,)) if small else measure_glm_coverage()
+
+
 def persons(function, **small):
     "A table of the page on persons"
     def write(is_small): return from_notebook('26_persons', function)(**(small if is_small else {}))
@@ -147,6 +158,8 @@ TABLES = { # file: its writer
     'anchored_regressions.csv.gz': anchored('measure_regressions', names=('vocab',), trials=1),
     'anchored_public_rows.csv.gz': anchored('measure_public_rows', names=('cps88',), trials=1, counts=(9,)),
     'anchored_elevators.csv.gz': anchored_elevators,
+    'glm_trials.csv.gz': glm_trials,
+    'glm_coverage.csv.gz': glm_coverage,
     'persons_panels.csv.gz': persons('measure_panels', names=('wages',), epsilons=(3.,), trials=1),
     'persons_m0.csv.gz': persons('measure_m0', names=('health',), trials=1),
     'persons_audit.csv.gz': persons('measure_audit', trials=200),

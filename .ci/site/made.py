@@ -19,7 +19,7 @@ GROUPS = {
                '23_release', '12_clusters', '11_files', '50_audit'],
     'The paper': ['paper', '01_privacy', '13_preconditioning', '24_algorithms', '30_theory', '40_datasets', '41_experiments',
                   '42_synthetic', '43_real_data', '44_dope'],
-    'Beyond the paper': ['25_anchored', '25b_glm', '22a_inference', '26a_intervals', '31_planner', '32_mismatch', '44a_rivals', '45_comparison', '51_benchmark'],
+    'Beyond the paper': ['25_anchored', '25b_glm', '47_glm_comparison', '22a_inference', '26a_intervals', '31_planner', '32_mismatch', '44a_rivals', '45_comparison', '51_benchmark'],
     'Gallery': ['46_gallery'],
     'Reference': ['reference/api'],
 }
