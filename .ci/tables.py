@@ -6,6 +6,7 @@ import os
 import shutil
 import tempfile
 import time
+from functools import cache
 from pathlib import Path
 
 import pandas as pd
@@ -99,6 +100,22 @@ def persons(function, **small):
     return write
 
 
+def knowledge(function, **small):
+    "A table of the page on public knowledge"
+    def write(is_small): return from_notebook('25a_knowledge', function)(**(small if is_small else {}))
+    return write
+
+
+def coverage(which, **small):
+    "A table of the page on intervals; one run computes both"
+    def write(is_small): return _coverage()(**(small if is_small else {}))[which]
+    return write
+
+
+@cache
+def _coverage(): return from_notebook('26a_intervals', 'measure_coverage')
+
+
 def anchored(function, **small):
     "A table of the page on the anchored estimator"
     def write(is_small): return from_notebook('25_anchored', function)(**(small if is_small else {}))
@@ -124,6 +141,9 @@ TABLES = { # file: its writer
     'benchmark.csv.gz': benchmark,
     'costs.csv.gz': costs,
     'plan.csv.gz': plan,
+    'knowledge_forms.csv.gz': knowledge('measure_forms', names=('college',), epsilons=(3.,), trials=1),
+    'knowledge_wrong.csv.gz': knowledge('measure_wrong', names=('college',), epsilons=(3.,), trials=1),
+    'knowledge_nothing.csv.gz': knowledge('measure_nothing', names=('college',), sets=('red_wine',), trials=1),
     'anchored_regressions.csv.gz': anchored('measure_regressions', names=('vocab',), trials=1),
     'anchored_public_rows.csv.gz': anchored('measure_public_rows', names=('cps88',), trials=1, counts=(9,)),
     'anchored_elevators.csv.gz': anchored_elevators,
@@ -131,6 +151,8 @@ TABLES = { # file: its writer
     'persons_m0.csv.gz': persons('measure_m0', names=('health',), trials=1),
     'persons_audit.csv.gz': persons('measure_audit', trials=200),
     'persons_coverage.csv.gz': persons('measure_coverage', sims=2),
+    'coverage_coefficients.csv.gz': coverage(0, synthetic=2, real=0, others=0, cells=('2,000 rows',), names=()),
+    'coverage_fits.csv.gz': coverage(1, synthetic=2, real=0, others=0, cells=('2,000 rows',), names=()),
 }
 # data that was given, and what results.csv.gz brings with it
 GIVEN = {'README.md', 'ccpp.csv.gz', 'white_wine.csv.gz', 'reported.csv', 'results.json'}

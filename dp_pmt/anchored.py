@@ -10,6 +10,7 @@ __all__ = ['public_ridge', 'public_whitener', 'Anchor', 'public_anchor', 'Column
 # %% ../nbs/25_anchored.ipynb #anch0002
 import math
 from dataclasses import dataclass, replace
+from importlib import import_module
 from typing import NamedTuple
 
 import numpy as np
@@ -19,11 +20,13 @@ from fastcore.meta import delegates
 from .checks import check_choice
 from .checks import warn as warn_user
 from .crossing import OWN, Run
-from .inference import ResidualSizes, errors, inference_share, influence_query
-from .preconditioning import INTERCEPT, Coordinates
+from .inference import ResidualSizes, clip_bias, clip_excess, errors
+from .inference import inference_share, influence_query
+from .preconditioning import INTERCEPT, Coordinates, PublicRows
 from .privacy import gaussian_eps
 from .queries import COUNT, OCTAVES, JointMoments, Query, RowSizes, ScoreSizes, SecondMoment
 from .results import AdviceWarning, Fit
+from .rows import Rows
 
 # %% ../nbs/25_anchored.ipynb #anch0005
 def public_ridge(
@@ -74,6 +77,41 @@ class Anchor(Coordinates):
     spread:float=1.           # What one column may add to a response, in units
     M:np.ndarray=None         # Second moment of the rows (k, k), as far as it was released
     v:np.ndarray=None         # Its noise (k,): entry ij has sd v_i v_j
+    source:str='the public rows' # Where the belief comes from; '': from the private rows alone
+    # what another loss changes, see `dp_glm`
+    method = 'anchored'
+    usual = 'least squares'   # what the fit would be without privacy
+    lasting = True            # does the second moment stay when the start moves?
+    bounded = False           # are scores bounded, so that rows far out are no errors?
+    worse = .05               # the steps may end so much worse than another fit
+    unit_variance = False     # is the variance of the residuals known to be 1?
+
+    def most(self,
+        L, # Directions (k, k), one a column
+    ):
+        "How much evidence may widen the belief along each"
+        return math.inf
+
+    def landed(self,
+        delta, # The move (k,)
+        P,     # Covariance of what is left (k, k)
+    )->'Anchor':
+        "The belief after a move"
+        return replace(self, start=self.move(delta), P=P)
+
+    def zero_scores(self,
+        R:float, # Row bound
+    )->Query:
+        "The question how large the scores of a start at zero would be"
+        return _ZeroScores(self, R)
+
+    def misfits(self,
+        others,  # Coefficients of other fits (m, p)
+        c:float, # Where residuals are clipped, in units > 0
+    )->Query:
+        "The question how badly this fit and others do"
+        V = (np.array(others) - self.start)/self.unit
+        return Misfits(self.along(V), c)
 
     @property
     def k(self)->int:
@@ -185,10 +223,11 @@ def _size_counts(x):
     return np.bincount(e - _SIZES[0], minlength=len(_SIZES))
 
 # %% ../nbs/25_anchored.ipynb #anch0012
-def _found_sizes(counts, sd, n, indicator):
+def _found_sizes(counts, sd, n, indicator, least=4.5):
     "From bins that stand out: root mean squares, sizes where not zero, shares of the rows; 0: none"
     middle = np.broadcast_to(2.**(_SIZES - .5), counts.shape)
-    solid = np.where(counts > 4.5*sd, counts, 0)
+    least = np.where(_SIZES > 20, 6., least) # noise far out would do most harm
+    solid = np.where(counts > least*sd, counts, 0)
     rms = np.sqrt((solid*middle**2).sum(1)/n)
     typical = np.where(solid > 0, middle, 0).max(1)
     ones = counts[:, _SIZES == 1][:, 0] # an indicator is 1 where it is not 0
@@ -258,12 +297,14 @@ class Scores(NamedTuple):
 def clip_radius(
     scores:Scores, # What is known of the scores
     var:float,     # Squared norm of the noise on t, per C²
+    far:bool=False, # Count rows beyond a gap too? They are no errors where scores are bounded
 )->tuple:          # C and the worst squared bias, or None if nothing stands out
     "C of least `var*C² + (sum of the excess over C)²`"
     counts, noise, factor = scores
     top = mode = int(np.argmax(counts))
     if counts[mode] < 2*noise: return None
     while top + 1 < len(counts) and counts[top + 1] > 2*noise: top += 1
+    if far: top = max([top, *np.flatnonzero(counts > 4.5*noise)[-1:]])
     octaves = OCTAVES[:top + 1, None]
     x = 2.**(octaves - 1 + np.arange(.125, 1, .25)).ravel() # four points an octave
     w = np.repeat(np.maximum(counts[:top + 1], 0)/4, 4)
@@ -280,7 +321,7 @@ def learn_moment(
 )->Anchor:
     "Both, weighted by their precision; the old one is scaled to the trace of the new one"
     new = replace(at, M=M, v=np.full(at.k, math.sqrt(sd)))
-    if at.M is None: return new
+    if at.M is None or not at.lasting: return new
     scale = np.trace(M)/max(np.trace(at.M), 1e-300)
     if not .2 < scale < 5: return new
     old = 1/(scale*np.outer(at.v, at.v))**2
@@ -340,13 +381,13 @@ def update(
         half = _inverse_root(_score_noise(at, P, var_t))
         U, s, Wt = np.linalg.svd(half @ M @ L)
         u, L_W = U.T @ (half @ t), L @ Wt.T
-        g = inflations(s, u)
+        g = np.minimum(inflations(s, u), at.most(L_W))
         P = (L_W*g) @ L_W.T
     delta = L_W @ (g*s/(1 + g*s*s)*u)
     P = (L_W*(g/(1 + g*s*s))) @ L_W.T
     seen = AttrDict(inflation=_common_inflation(s, u), widest=float(g.max()),
                     seen=int((~hidden).sum()), directions=at.k)
-    return replace(at, start=at.move(delta), P=(P + P.T)/2), delta, seen
+    return at.landed(delta, (P + P.T)/2), delta, seen
 
 def _score_noise(at, P, var_t):
     "Covariance of `t - M delta`: the noise of t, and the noise of M times delta"
@@ -405,7 +446,7 @@ def first_look(
     sizes, scores, zeros, moment, *columns = run.ask(
         (RowSizes(at), rho['sizes'], 'row sizes'),
         (ScoreSizes(at, R), rho['scores'], 'score sizes'),
-        (_ZeroScores(at, R), rho['zero'], 'score sizes from zero'),
+        (at.zero_scores(R), rho['zero'], 'score sizes from zero'),
         (moment, rho['moment'], 'second moment'),
         *columns)
     scores, zeros = Scores(*scores), Scores(*zeros)
@@ -443,7 +484,7 @@ def _with_columns(at, new, counts, sd, n):
 def _wrong_scales(at, known, counts, sd, n):
     "Sizes of columns whose private values are 16 times as large as the public ones, or as small"
     counts = counts.reshape(len(known), -1)
-    rms, _, seen = _found_sizes(counts, sd, n, np.zeros(len(known), bool))
+    rms, _, seen = _found_sizes(counts, sd, n, np.zeros(len(known), bool), 6.)
     varies = counts.max(1) < .7*n*seen # not nearly constant, with rows far out
     ratio = rms/at.D[known]
     wrong = (ratio > 16) | (ratio > 0) & (ratio < 1/16) & (seen > .5) & varies
@@ -471,7 +512,7 @@ def newton_step(
     rho_t = (1 - _HIST)*rho
     sigma = run.sd(JointMoments(at, 1., 1.), rho_t)
     R = _row_radius(run.n, at.k, sigma)
-    C, bias2 = clip_radius(scores, at.k*sigma**2) or (4*scores.factor, 0.)
+    C, bias2 = clip_radius(scores, at.k*sigma**2, at.bounded) or (4*scores.factor, 0.)
     C = max(C, 1e-4)
     (sums, _), counts, *answers = run.ask(
         (JointMoments(at, R, C, run.grid), rho_t, f'{label}: moments'),
@@ -502,11 +543,12 @@ def least_rho(
     "The rho at which a row bound of 1 leaves a noise edge of a third of the mean eigenvalue"
     return 5*k**3*(3/n)**2
 
-def _step_budgets(n, k, rho, rest=1.):
+def _step_budgets(n, k, rho, rest=1., fewer=True):
     "The rho of each step: one more when rho doubles, five at most, three if it is ample; or none"
     ratio = rho/least_rho(n, k)
     if ratio < 1: return []
-    steps = min(5, 1 + math.floor(math.log2(ratio))) - (ratio > 1e5) - (ratio > 1e7)
+    steps = min(5, 1 + math.floor(math.log2(ratio)))
+    if fewer: steps -= (ratio > 1e5) + (ratio > 1e7)
     weights = _GROWTH[steps]**np.arange(steps)
     return list(rest*rho*weights/weights.sum())
 
@@ -535,7 +577,6 @@ class Misfits(Query):
         return np.floor(self._parts(seen)*COUNT).astype(np.int64).sum(axis=1)
 
 # %% ../nbs/25_anchored.ipynb #anch0027
-_WORSE = .05   # the steps may end a twentieth worse than another fit
 _FAR_OUT = 12. # residuals are clipped there, in medians: least squares is about far rows too
 
 def best_of(
@@ -548,11 +589,10 @@ def best_of(
 )->tuple:       # Anchor; which of the others it is, or None; further answers
     "The end of the steps, unless another fit's clipped squares are smaller by 5 %, beyond doubt"
     V = (np.array(others) - at.start)/at.unit
-    rivals = Coordinates(V, at.unit, at.start, at.center, at.offset)
     (sums, sd), *answers = run.ask(
-        (Misfits(rivals, c), rho, 'comparison'), *also)
+        (at.misfits(others, c), rho, 'comparison'), *also)
     i = int(np.argmin(sums[1:]))
-    doubt = max(3*math.sqrt(2)*sd, _WORSE*sums[0])
+    doubt = max(3*math.sqrt(2)*sd, at.worse*sums[0])
     if sums[0] - sums[1 + i] < doubt: return at, None, answers
     gap = np.linalg.lstsq(at.V.T, V[i], rcond=None)[0]
     return replace(at, start=others[i], P=at.P + np.outer(gap, gap)), i, answers
@@ -571,22 +611,32 @@ def _walk(run, at, rho, budgets, extra, robust):
         last = j == len(budgets) - 1
         if j: at = rewhitened(at, run.n)
         if j and last: at = _tilted(at)
-        also = [(ResidualSizes(at), extra/(1 + robust), 'residual sizes')] if extra and last else []
+        also = [(ResidualSizes(at), extra/(1 + robust), 'residual sizes')]
+        if not (extra and last) or at.unit_variance: also = []
         R_next = radii[min(j + 1, len(radii) - 1)]
         at, scores, record, answers = newton_step(run, at, scores, b, f'step {j + 1}', R_next, also)
         records.append(record)
         path.append(at.start)
     M = _known_moment(at)
-    also = [_influences(run, at, M, answers[0], extra/2)] if extra and robust else []
+    if extra and at.unit_variance: answers = [None]
+    rho_i = extra if at.unit_variance else extra/2
+    also = [_influences(run, at, M, answers[0], rho_i)] if extra and robust else []
     at, chosen, influences = best_of(
         run, at, [first, 0*first], _FAR_OUT*scores.median(), _SHARES['compare']*rho, also)
     return AttrDict(at=at, M=M, public=public, prior=prior, path=path, records=records, sizes=sizes,
-                    chosen=chosen, answers=answers + influences)
+                    chosen=chosen, answers=answers + influences,
+                    T=also[0][0].T if also else math.inf, bias=_bias(run, at, scores, records[-1]))
 
 def _known_moment(at):
     "The second moment, positive definite"
     lam, Q, _ = _eigen(at)
     return (Q*lam) @ Q.T
+
+def _bias(run, at, scores, last):
+    "What the clip of the last step took off, and the squared lengths of what was counted, and of the noise"
+    sigma = run.sd(JointMoments(at, 1., 1.), (1 - _HIST)*last.rho)
+    noise = at.k*(last.C*sigma)**2
+    return clip_excess(scores.counts, scores.sd, last.C), noise*last.bias**2, noise
 
 def _influences(run, at, M, residuals, rho):
     "The question for standard errors with unequal variances, and with several rows a person"
@@ -599,19 +649,20 @@ def fit_from(
     cov:str='robust', # Standard errors: `'robust'`, `'nonrobust'`
     share:float=None, # Share of rho for standard errors; None: shortest intervals, 0: none
     warn:bool=True,   # Warn of what the diagnosis finds?
+    rho:float=None,   # zCDP to spend; None: all that the run has
 )->Fit:
     "From a belief to a fit: at most seven passes"
     check_choice('cov', cov, 'robust', 'nonrobust')
-    rho = run.rho
+    if rho is None: rho = run.rho
     if share is None: share = inference_share(run.n, rho)
     asked = dict(columns=at.unknown(), scales=at.measured())
     looks = sum(v for k, v in _SHARES.items() if len(asked.get(k, [0])))
-    budgets = _step_budgets(run.n, at.k + len(at.unknown()), rho, 1 - looks - share)
+    budgets = _step_budgets(run.n, at.k + len(at.unknown()), rho, 1 - looks - share, at.lasting)
     if not budgets: return _unmoved(run, at, warn)
     run.check_ready(JointMoments(at, 1., 1., run.grid), _HIST*budgets[0])
     found = _walk(run, at, rho, budgets, share*rho, cov == 'robust')
     at, advice = found.at, _advice(run, found)
-    fit = run.fit(at.uncentre(at.start), 'anchored', path=_all(at, found.path), steps=found.records,
+    fit = run.fit(at.uncentre(at.start), at.method, path=_all(at, found.path), steps=found.records,
                   advice=advice, extras=dict(sizes=found.sizes.rows, anchor=at),
                   **_errors(run, found))
     for text in (advice if warn else []): warn_user(text, AdviceWarning)
@@ -624,7 +675,8 @@ def _all(at, path):
 def _errors(run, found):
     "Covariance and what belongs to it; infinite for columns that were left out"
     if not found.answers: return dict(cov="no share of rho was kept for standard errors")
-    out = errors(found.at, found.M, found.at.P, run.n, *found.answers, persons=run.persons)
+    P = found.at.P + clip_bias(found.M, *found.bias[:2])
+    out = errors(found.at, found.M, P, run.n, *found.answers, persons=run.persons, T=found.T)
     for name in ('cov', 'cov_privacy'):
         out[name][found.at.unknown(), found.at.unknown()] = math.inf
     return out
@@ -633,7 +685,7 @@ def _unmoved(run, at, warn):
     "The public fit, for a budget that is too small for a step"
     advice = [_too_little(run, at)]
     if warn: warn_user(advice[0], AdviceWarning)
-    return run.fit(at.uncentre(at.start), 'anchored', path=_all(at, [at.start]), advice=advice,
+    return run.fit(at.uncentre(at.start), at.method, path=_all(at, [at.start]), advice=advice,
                    extras=dict(anchor=at), cov="the budget is too small for a step: this is the public fit")
 
 # %% ../nbs/25_anchored.ipynb #anch0031
@@ -641,8 +693,8 @@ def _unmoved(run, at, warn):
 def dp_anchored(
     A,                  # Private rows (n, d); `y=None`: a re-iterable of pairs (A_i, y_i); or files
     y,                  # Private responses (n,), the name of their column, or None
-    B,                  # Public rows (n_B, d), n_B ≥ 2
-    y_B,                # Public responses (n_B,)
+    B,                  # Public rows (n_B, d), n_B ≥ 2; `Knowledge` or what becomes it; None: nothing
+    y_B,                # Public responses (n_B,), or None
     rho:float,          # zCDP budget > 0
     rng=None,           # `None`, a seed or a `numpy.random.Generator`
     *, cov:str='robust', # Standard errors: `'robust'` (of persons: clustered), `'nonrobust'`
@@ -651,9 +703,26 @@ def dp_anchored(
     **kwargs,
 )->Fit:
     "Private Newton steps from the public fit, `rho`-zCDP; `nonfinite='zero'`: whatever the rows"
+    how = cov, inference_share, warn
+    if y_B is None and not isinstance(B, (Rows, PublicRows)):
+        return _fit_knowing(A, y, B, rho, rng, how, kwargs)
     run = Run(A, y, rho, rng, (B, y_B), passes=2, warn_intercept=warn, **kwargs)
     at = public_anchor(run.public.B, run.public.y, run.intercept)
-    return fit_from(run, at, cov, inference_share, warn)
+    return fit_from(run, at, *how)
+
+_FORMS = 'dp_pmt.knowledge', 'as_knowledge' # what makes something of any public knowledge
+
+def _fit_knowing(A, y, known, rho, rng, how, options):
+    "The fit from public knowledge of another form, or from none"
+    module, function = _FORMS
+    known = getattr(import_module(module), function)(known)
+    rows = (known.rows, None) if known.labelled else None
+    run = Run(A, y, rho, rng, rows, passes=2, warn_intercept=how[-1], **options)
+    at, notes = known.belief(run)
+    fit = fit_from(run, at, *how, rho=run.budget.left if run.budget.spent else None)
+    for text in notes if how[-1] else []: warn_user(text, AdviceWarning)
+    fit.advice = notes + fit.advice
+    return fit
 
 # %% ../nbs/25_anchored.ipynb #anch0032
 def _advice(run, found):
@@ -661,23 +730,24 @@ def _advice(run, found):
     last, g = found.records[-1], found.records[0].inflation
     heavy = _outsized(*found.sizes.rows, last.R)
     says = [
-        (found.sizes.wrong,
+        (found.sizes.wrong and found.at.source,
          f"far larger or smaller in the private rows than in the public ones: {_units(run, found)}."
          " Are the units the same? The public fit was not used"),
-        (g >= 16,
-         "the public rows are not representative: the private ones disagree with their fit by about"
-         f" {math.sqrt(g):.0f} times its standard error. They were outvoted here, but don't rely on"
-         " them elsewhere"),
+        (g >= 16 and found.at.source, _misleading(found.at.source, math.sqrt(g))),
         (found.chosen is not None,
-         f"the private steps did worse than {_other(run, found.chosen)}, which is returned."
+         f"the private steps did worse than {_other(run, found)}, which is returned."
          " Transform skewed columns and responses (log, ranks), or spend more"),
         (heavy > .2,
          f"a few outsized rows hold about {heavy:.0%} of the rows' squared size and were weighted"
-         " down: least squares would follow them, this fit follows the bulk. Transform skewed"
+         f" down: {found.at.usual} would follow them, this fit follows the bulk. Transform skewed"
          " columns (log, ranks), or spend more"),
         (last.clipped > .2,
          f"about {last.clipped:.0%} of the residuals were clipped in the last step: the fit leans"
-         " towards the median. Transform the response, or spend more")]
+         " towards the median. Transform the response, or spend more"),
+        (found.bias[0]**2 > 4*found.bias[2],
+         "clipping took off more than twice what noise added: standard errors count it as a bias of"
+         " unknown direction, but one coefficient may have most of it. Transform skewed columns"
+         " and responses (log, ranks), or spend more")]
     true = [text for so, text in says if so]
     return _empty_rows(run.n, found.sizes.rows) + true + _unlearnt(run, found)
 
@@ -698,10 +768,20 @@ def _names(run, D):
     numbered = [f'x{j}' for j in range(len(D) - run.intercept)]
     return run.columns or numbered + [INTERCEPT]*run.intercept
 
-def _other(run, chosen):
+def _misleading(source, times):
+    "A sentence on public knowledge that was outvoted"
+    if source == 'the public rows':
+        return ("the public rows are not representative: the private ones disagree with their fit by about"
+                f" {times:.0f} times its standard error. They were outvoted here, but don't rely on"
+                " them elsewhere")
+    return (f"{source}: the private rows disagree by about {times:.0f} times the standard error."
+            " That was outvoted here, but don't rely on it elsewhere")
+
+def _other(run, found):
     "The fit that was better"
-    mean = 'the public mean of the responses' if run.intercept else 'zero'
-    return ('the public fit', f'predicting {mean}')[chosen or 0]
+    told = 'public ' if found.at.source else ''
+    mean = f'the {told}mean of the responses' if run.intercept else 'zero'
+    return 'the public fit' if told and not found.chosen else f'predicting {mean}'
 
 # %% ../nbs/25_anchored.ipynb #anch0033
 def _unlearnt(run, found):
@@ -738,6 +818,7 @@ def _too_little(run, at):
     "A sentence for a budget that is too small for a step"
     spent = f"{run.budget.spent:g}" if run.budget.spent else 'nothing'
     rho = least_rho(run.n, at.k)
-    return (f"this budget can't see {at.k} directions in {run.n} rows: this is the public ridge fit,"
+    what = 'this is the public ridge fit' if at.source else 'all slopes are 0'
+    return (f"this budget can't see {at.k} directions in {run.n} rows: {what},"
             f" {spent} was spent. About rho = {rho:.2g} (epsilon = {gaussian_eps(rho, 1e-6):.2g} at"
             " delta = 1e-06) would be the least to help")

@@ -7,6 +7,7 @@ __all__ = ['report', 'main']
 
 # %% ../nbs/61_cli.ipynb #8440c30d
 import argparse
+import json
 import math
 import sys
 import warnings
@@ -139,17 +140,23 @@ def report(
 def _parser():
     "What can be typed"
     top = argparse.ArgumentParser(prog='dp_pmt',
-                                  description="Private linear regression with a little public data")
+                                  description="Private linear regression, with public data or without")
     top.add_argument('--version', action='version', version=f'dp_pmt {__version__}')
     commands = top.add_subparsers(dest='command', required=True)
     fitting = commands.add_parser('fit', help="fit a regression, charge the account, write a"
                                               " report")
     fitting.add_argument('private', help="private rows: a CSV file (.csv, .csv.gz, .tsv), a"
                                          " Parquet file or a folder of them")
-    fitting.add_argument('public', nargs='?', help="public rows, a file of the same columns")
+    fitting.add_argument('public', nargs='?', help="public rows, a file of the same columns; or an"
+                                                   " earlier fit, .json; or nothing")
+    fitting.add_argument('--public', dest='known', help="the same, by name")
+    fitting.add_argument('--ranges', help='a codebook, .json, such as {"age": [18, 90]}')
     _add_model(fitting)
     fitting.add_argument('--method', default='anchored',
                          help="anchored (the default), pmtolse (the paper's), ssp (a baseline)")
+    fitting.add_argument('--family', default='gaussian',
+                         help="gaussian (the default), binomial: logistic regression of 0 and 1,"
+                              " poisson: of counts")
     fitting.add_argument('--unit', help="the column of the persons' ids, to protect persons, not"
                                         " rows")
     fitting.add_argument('--per-unit', type=int,
@@ -242,13 +249,24 @@ def _fit(args):
     for out in args.out: _check_suffix(out, '.html', '.json')
     account = _account(args)
     who = dict(unit=args.unit, per_unit=args.per_unit, neighbours=args.neighbours)
-    made = fit(private=args.private, public=args.public, method=args.method, seed=args.seed,
+    made = fit(private=args.private, public=_known(args), method=args.method, family=args.family, seed=args.seed,
                budget=account, **who, **_model(args))
     print(made.summary(delta=args.delta))
     for out in args.out: _write(made, out, args.delta, account)
     if account:
         _say(f"account: epsilon = {account.eps():.4g} spent in total, {_still(account)} left for"
              " one more release")
+
+def _known(args):
+    "What is public: a file, a codebook, or nothing"
+    given = [x for x in (args.public, args.known, args.ranges) if x is not None]
+    if len(given) > 1: raise ValueError("give public rows, an earlier fit or --ranges, one of them")
+    if args.ranges is None: return given[0] if given else None
+    try: ranges = json.loads(Path(args.ranges).read_text(encoding='utf-8'))
+    except (OSError, ValueError): ranges = None
+    if not isinstance(ranges, dict):
+        raise ValueError('--ranges is a file like {"age": [18, 90], "wage": [0, 2000]}')
+    return ranges
 
 def _write(made, out, delta, account=None):
     "The report, or the fit"

@@ -167,6 +167,7 @@ def _public_methods(A, y, B, y_B, rho):
         'DOPE-GD, whitened': lambda g: whitened_dope(*both, g).beta,
         'DOPE-GD, whitened (0.9)': lambda g: whitened_dope(*both, g, quantile=.9).beta,
         'anchored': lambda g: dp_anchored(*both, g, warn=False).beta,
+        'nothing public': lambda g: dp_anchored(A, y, None, None, rho, g, warn=False).beta,
     }
     for steps, (rule, how) in product((10, 25), _RULES.items()):
         fit = lambda g, steps=steps, how=how: whitened_dope(*both, g, steps=steps, **how).beta
@@ -261,7 +262,7 @@ def _regression_methods(A, y, B, y_B, rho):
     rows = _standardized(A, y, units)
     public = _standardized(B, y_B, units)
     rivals = _rival_methods(*rows, rho)
-    chosen = ('AdaSSP', 'boosted AdaSSP', 'private whitening', 'TukeyEM', 'Hessian mixing')
+    chosen = ('DP-SSP', 'AdaSSP', 'boosted AdaSSP', 'private whitening', 'TukeyEM', 'Hessian mixing')
     fits = {k: rivals[k] for k in chosen}
     ours = _public_methods(*rows, *public, rho)
     fits |= {k: f for k, f in ours.items() if k.startswith('DOPE-GD, whitened') and '25' not in k}
@@ -271,6 +272,8 @@ def _regression_methods(A, y, B, y_B, rho):
     return mapped | {
         'DP-PMTOLSE': lambda g: joined(dp_pmtolse(*both, rng=g, intercept=True)),
         'anchored': lambda g: joined(dp_anchored(*both, g, intercept=True, warn=False)),
+        'nothing public': lambda g: joined(
+            dp_anchored(A, y, None, None, rho, g, intercept=True, warn=False)),
     }
 
 # %% ../nbs/45_comparison.ipynb #fb4f2819

@@ -17,7 +17,7 @@ from scipy.stats import f as f_law
 from .checks import PrivacyLeakWarning, check_choice, check_integer, check_rng
 from .checks import shown, warn
 from .noise import make_noise
-from .preconditioning import INTERCEPT, Coordinates, public_rows, view
+from .preconditioning import INTERCEPT, Coordinates, PublicRows, public_rows, view
 from .privacy import Budget, gaussian_sigma
 from .queries import COUNT, NEIGHBOURS, Count, Query, check_sums, grid_for
 from .results import AdviceWarning, Fit, Protected
@@ -132,7 +132,8 @@ class Run:
         self.public = public and public_rows(*public)
         self.names = self._names()
         if public: warn_overlap(A, public[0], self.rows.files, self.public.files)
-        if public and warn_intercept and not intercept: _check_intercept(self.public)
+        rows = isinstance(self.public, PublicRows)
+        if rows and warn_intercept and not intercept: _check_intercept(self.public)
 
     def _names(self):
         "The columns' names, from whichever rows have some, after checking that they agree"

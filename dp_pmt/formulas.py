@@ -879,6 +879,12 @@ class EncodedRows(Rows):
         "The table's rows as they are"
         return self.source.frames(columns or self.encoding.columns, skip)
 
+    def declared_types(self)->dict:
+        "Types of the table's columns, where they are declared; looks at no cell"
+        frame = getattr(self.source, 'frame', None)
+        if frame is not None: return dict(frame.dtypes)
+        return self.source.types if getattr(self.source, 'declared', False) else {}
+
     def blocks(self, skip=0):
         "The rows from `skip` on, as numbers"
         for frame in self.frames(skip=skip):

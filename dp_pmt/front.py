@@ -9,6 +9,8 @@ __all__ = ['fit', 'plan']
 import math
 import os
 import warnings
+from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -19,8 +21,12 @@ from .checks import check_choice, check_fraction, check_integer, check_positive,
 from .crossing import warn_overlap
 from .files import read_table
 from .formulas import EncodedRows, Encoding
-from .preconditioning import INTERCEPT
+from .glm import dp_glm
+from .knowledge import Knowledge, as_knowledge
+from .losses import LOSSES
+from .preconditioning import INTERCEPT, Coordinates, PublishedMoment
 from .privacy import Budget, eps_to_rho
+from .release import Release
 from .results import AdviceWarning, Fit
 
 # %% ../nbs/27_front.ipynb #6ff124cf
@@ -29,7 +35,7 @@ _METHODS = {'anchored': dp_anchored, 'pmtolse': dp_pmtolse, 'ssp': dp_ssp} # est
 def fit(
     formula:str=None,        # `'log(wage) ~ education + region'`; None: `y` and `X` say it
     private=None,            # A frame, files, a Polars, DuckDB, Arrow or Dask table, `Rows`
-    public=None,             # Public rows, a frame or files; None: nothing but `levels` is known
+    public=None,             # Public rows: frame, file; `Knowledge`, ranges, a fit; None: nothing
     epsilon:float=None,      # ε > 0 to spend, at `delta`; or give `rho`
     rho:float=None,          # zCDP to spend > 0; or give `epsilon`
     delta:float=1e-6,        # δ at which `epsilon` is meant, 0 < δ < 1
@@ -42,6 +48,7 @@ def fit(
     safe:bool=True,          # Noise for publication? False, or a seed: an experiment
     seed=None,               # Seed of the noise; makes it an experiment
     method:str='anchored',   # `'anchored'`, `'pmtolse'` (the paper's), `'ssp'` (a baseline)
+    family:str='gaussian',   # `'binomial'`: logistic regression of 0 and 1; `'poisson'`: of counts
     budget:Budget=None,      # A `Budget` or `Account`; refuses before a private row is read
     sep:str=None,            # Between the fields of CSV files; None: a comma, or a tab in .tsv
     decimal:str='.',         # Decimal point of CSV files: `'.'` or `','`
@@ -49,11 +56,14 @@ def fit(
     **options,               # Of the estimator: `per_unit`, `neighbours` and its own
 )->Fit:
     "A private regression from tables, with noise for publication unless a seed is given"
-    check_choice('method', method, *_METHODS)
+    estimator = _estimator(method, family)
     if private is None: raise ValueError("give the private rows: a frame, files or a table")
     safe = _safe(safe, seed)
     rho = _rho(epsilon, rho, delta, safe)
-    table = _as_table(public, sep, decimal)
+    table, known = _public_side(public, sep, decimal)
+    if known is not None and family != 'gaussian':
+        raise ValueError(f"family='{family}' needs public rows with responses: give public=, a frame or a file")
+    if known is not None: levels = {**known.levels, **(levels or {})}
     if method == 'ssp': _check_scales(table)
     if isinstance(unit, str) and table is not None: # ids are no covariate
         table = table.drop(columns=unit, errors='ignore')
@@ -61,15 +71,25 @@ def fit(
                            missing=missing, intercept=intercept)
     _warn_constant(encoding)
     rows = EncodedRows(private, encoding, sep, decimal)
+    if table is None: _check_levels(rows)
     paths = [public] if isinstance(public, (str, os.PathLike)) else []
     warn_overlap(private, public, rows.files, paths)
-    known = () if method == 'ssp' else _public_numbers(table, encoding)
-    made = _METHODS[method](rows, None, *known, rho=rho, rng=seed, safe=safe, budget=budget,
-                            intercept=encoding.intercept, nonfinite='zero', unit=unit, **options)
+    if method == 'ssp': known = ()
+    elif known is None: known = _public_numbers(table, encoding)
+    else: known = _encoded(known, encoding), None
+    made = estimator(rows, None, *known, rho=rho, rng=seed, safe=safe, budget=budget,
+                     intercept=encoding.intercept, nonfinite='zero', unit=unit, **options)
     made.encoding, made.response = encoding, encoding.response
     return made
 
 # %% ../nbs/27_front.ipynb #8259e1b8
+def _estimator(method, family):
+    "The estimator of a method and a family"
+    check_choice('method', method, *_METHODS)
+    if check_choice('family', family, *LOSSES) == 'gaussian': return _METHODS[method]
+    if method != 'anchored': raise ValueError(f"family='{family}' needs the method 'anchored'")
+    return partial(dp_glm, family=family)
+
 def _safe(safe, seed):
     "Is the noise for publication? A seed makes it an experiment, and says so"
     if seed is None: return bool(safe)
@@ -91,8 +111,8 @@ def _check_scales(table):
     text = ("ssp adds the same noise to all columns as they are: unless they are centred and of like"
             " size, what it returns is mostly noise.")
     if table is None: raise ValueError(
-        f"{text} Give public rows, for the method 'anchored'; or scale the columns by what is"
-        " known and call dp_ssp")
+        f"{text} The method 'anchored' needs no public rows and no such care; or scale the columns by"
+        " what is known and call dp_ssp")
     warn(f"{text} With public rows, the method 'anchored' needs no such care", AdviceWarning)
 
 def _warn_constant(encoding):
@@ -113,16 +133,64 @@ def _as_table(public, sep=None, decimal='.'):
 def _public_numbers(table, encoding):
     "Public rows and responses as numbers, without those that have a gap"
     if table is None:
-        raise ValueError("this method needs public rows: give public=, a frame or a file")
-    X, t = encoding.apply(table)
-    whole = np.isfinite(X).all(1) & np.isfinite(t)
+        raise ValueError("a plan needs public rows: give public=, a frame or a file")
+    labelled = set(encoding.needs()) <= set(table.columns)
+    X, t = encoding.apply(table, labelled)
+    whole = np.isfinite(X).all(1) & np.isfinite(t if labelled else 0)
     if whole.sum() < 2:
         raise ValueError("at least two public rows must be complete: fill gaps"
                          " (missing='impute'), or add rows")
     if whole.mean() < .8:
         warn(f"{(~whole).sum()} of {len(whole)} public rows have a gap and were left out",
              AdviceWarning)
-    return pd.DataFrame(X[whole], columns=encoding.names), t[whole]
+    return pd.DataFrame(X[whole], columns=encoding.names), t[whole] if labelled else None
+
+# %% ../nbs/27_front.ipynb #580e9534
+def _public_side(public, sep, decimal):
+    "What is public, as a table of rows or as `Knowledge`; the other is None"
+    path = str(public) if isinstance(public, (str, os.PathLike)) else ''
+    if path.endswith('.json') and not os.path.exists(path):
+        raise ValueError("there is no such file of a fit")
+    forms = dict, Knowledge, Fit, Release, Coordinates, PublishedMoment
+    other = public is None or path.endswith('.json') or isinstance(public, forms)
+    return (None, as_knowledge(public)) if other else (_as_table(public, sep, decimal), None)
+
+def _check_levels(rows):
+    "Raise if a column is text by its declared type, and nobody names its levels"
+    types = {str(c): str(t) for c, t in rows.declared_types().items()}
+    text = [c for c in rows.encoding.plan['numbers'] if types.get(c, '').startswith(_TEXT)]
+    if not text: return
+    name = repr(text[0])
+    raise ValueError(f"{name} is text by its type, and nothing public shows its levels: give"
+                     f" levels={{{name}: [...]}}, the reference first, or make numbers of it")
+
+# how the names of types of text begin
+_TEXT = ('object', 'str', 'category', 'large_string', 'dictionary', 'String', 'Categorical',
+         'Enum')
+
+# %% ../nbs/27_front.ipynb #f1ebfb8f
+def _encoded(known, encoding):
+    "The same knowledge with ranges of the columns that the formula makes"
+    of_formula = {*encoding.names, encoding.response}
+    raw = {c: r for c, r in known.ranges.items() if c not in of_formula}
+    strange = [c for c in raw if c not in encoding.columns]
+    if strange: raise ValueError(f"ranges: {strange[0]!r} is no column of the formula")
+    if not raw: return known
+    made = {c: r for c, r in known.ranges.items() if c in of_formula}
+    return replace(known, ranges={**_made_ranges(known.ranges, encoding), **made})
+
+def _made_ranges(ranges, encoding, m=512):
+    "Ranges of the columns that a formula makes, from values drawn evenly from those of a table"
+    rng = np.random.default_rng(0)
+    frame = {c: np.full(m, np.nan) for c in encoding.columns}
+    frame.update({c: np.resize(rule['levels'], m) for c, rule in encoding.plan['levels'].items()})
+    for c, (low, high) in ranges.items():
+        if c in frame: frame[c] = np.r_[low, high, rng.uniform(low, high, m - 2)]
+    X, t = encoding.apply(pd.DataFrame(frame))
+    columns = dict(zip([*encoding.names, encoding.response], [*X.T, t]))
+    seen = {c: x[np.isfinite(x)] for c, x in columns.items()}
+    return {c: (float(x.min()), float(x.max())) for c, x in seen.items()
+            if len(x) > m/2 and x.min() < x.max() and not np.isin(x, (0, 1)).all()}
 
 # %% ../nbs/27_front.ipynb #ce1a4eb2
 def plan(
@@ -149,6 +217,7 @@ def plan(
     table = _as_table(public, sep, decimal)
     encoding = Encoding.of(formula, table, **how)
     B, y_B = _public_numbers(table, encoding)
+    if y_B is None: raise ValueError("a plan needs public rows with responses")
     world = _World(B, y_B, encoding.intercept)
     if width is None: return world.table(n, rho, trials, seed)
     width_at = lambda eps: world.width(n, eps_to_rho(eps, delta, safe=True), trials, seed, of)

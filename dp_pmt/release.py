@@ -88,7 +88,8 @@ class Release:
         delta:float=1e-6, # δ at which to quote ε, 0 < δ < 1
     )->str:
         "The guarantee in plain words, for a report"
-        also = f" and {self.public.n:,} public rows" if self.public else ""
+        also = "" if not self.public else f" and {self.public.n:,} public rows"
+        if self.public and self.public.n == 1: also = " and a published second moment"
         made = f"The numbers were computed from {self.who.rows(self.n)}{also}."
         if self.used is not None: made += f" About {self.used:,.0f} of them held finite numbers and count."
         if not self.private:

@@ -19,6 +19,7 @@ from .checks import check_positive, warn
 from .documents import agree, as_array, budget_from, budget_to, check_claim, hand_over
 from .documents import unseal, versions
 from .formulas import Encoding
+from .losses import loss_of
 from .noise import NOISES, eps_of
 from .preconditioning import INTERCEPT
 from .privacy import Budget
@@ -131,10 +132,12 @@ class Fit:
     cov:object="this method has no standard errors" # Covariance, the intercept last; or why there is none
     cov_privacy:np.ndarray=None # The part of `cov` that comes from privacy noise, where it is known
     cov_type:str=None       # `'robust'` or `'nonrobust'`: were unequal variances counted?
-    residual_sd:float=None  # Noisy sd of the residuals
+    residual_sd:float=None  # Noisy sd of the residuals; of a GLM's: of Pearson's, the root of the dispersion
     r2:float=None           # Noisy share of the variance that the columns explain
+    used:float=None         # Noisy number of rows that count, where some are known not to
     df:float=math.inf       # Degrees of freedom of the residual variance
     response:str=None       # Name of the response
+    family:str='gaussian'   # or `'binomial'`, `'poisson'`: how its mean follows from the coefficients
     advice:list=field(default_factory=list) # Sentences a user should read, from released numbers
     release:object=None     # The noisy moments, where there are any
     path:np.ndarray=None    # Iterates (steps + 1, d), where the method iterates
@@ -167,11 +170,12 @@ class Fit:
         X,                # Rows (m, d) without a column of ones, or a table with the columns of the formula
         level:float=None, # Coverage of intervals, 0 < level < 1; None: predictions alone
     ):                    # (m,), or a frame with intervals of the mean and of a new response
-        "`X @ beta`, plus the intercept if there is one; a pandas frame keeps its index"
+        "`X @ beta`, plus the intercept; of that a probability or a rate; a pandas frame keeps its index"
         index = X.index if isinstance(X, pd.DataFrame) else None
         X = self._design(X)
-        mean = X @ self.all
-        if level is not None: return self._prediction_table(X, mean, level, index)
+        eta = X @ self.all
+        if level is not None: return self._prediction_table(X, eta, level, index)
+        mean = loss_of(self.family).mean(eta)
         return mean if index is None else pd.Series(mean, index, name=self.response)
 
     def _design(self, X):
@@ -202,9 +206,11 @@ class Fit:
         "Intervals of the mean, and of a new response where the residuals' sd is known"
         t = t_law.isf((1 - check_fraction('level', level))/2, self.df)
         cov = self.covariance()
-        known = np.isfinite(cov).all()
-        se = np.sqrt(np.einsum('ij,jk,ik->i', X, cov, X)) if known else np.full(len(X), math.inf)
+        known = np.isfinite(np.diag(cov))
+        var = np.einsum('ij,jk,ik->i', X[:, known], cov[np.ix_(known, known)], X[:, known])
+        se = np.where(X[:, ~known].any(axis=1), math.inf, np.sqrt(var))
         table = pd.DataFrame(dict(mean=mean, se=se, low=mean - t*se, high=mean + t*se), index)
+        if self.family != 'gaussian': return _of_means(table, loss_of(self.family))
         if self.residual_sd is None: return table
         wide = t*np.sqrt(se**2 + self.residual_sd**2)
         return table.assign(new_low=mean - wide, new_high=mean + wide)
@@ -222,13 +228,23 @@ class Fit:
         for text in self.advice: warn(text, AdviceWarning)
         return interval_table(self.all, cov, self.labels, level, self.df)
 
+    def ratios(self,
+        level:float=.95, # Coverage of each interval, 0 < level < 1
+    )->pd.DataFrame:     # ratio, low, high; one row a coefficient, the intercept last
+        "Odds ratios or rate ratios: what one unit of a column multiplies the odds, or the rate, by"
+        if loss_of(self.family).ratio is None:
+            raise ValueError("ratios belong to family='binomial' or 'poisson'")
+        table = interval_table(self.all, self.covariance(), self.labels, level, self.df)
+        with np.errstate(over='ignore'): ratios = np.exp(table[['coef', 'low', 'high']])
+        return ratios.rename(columns=dict(coef='ratio'))
+
     def test(self,
-        what=None, # Text such as `'a = b, c = 0'`, or a matrix (m, p), or (matrix, values); None: all slopes are 0
+        what=None, # `'a = b, c = 0'`, a matrix (m, p), or (matrix, values); None: known slopes are 0
     ):             # `WaldTest`
         "Joint test of linear equations; costs nothing more"
-        p, d = len(self.all), len(self.beta)
-        R, q = constraints(np.eye(p)[:d] if what is None else what, self.labels)
-        return wald(self.all, self.covariance(), R, q, self.df)
+        cov = self.covariance()
+        R, q = constraints(_slopes(self, cov) if what is None else what, self.labels)
+        return wald(self.all, cov, R, q, self.df)
 
     def summary(self,
         level:float=.95,  # Coverage of each interval, 0 < level < 1
@@ -271,6 +287,7 @@ class Fit:
         "The guarantee in plain words, for a report"
         if self.rho == 0: return "The coefficients were computed from public rows only."
         made = f"The coefficients were computed (method: {self.method}) from {self.who.rows(self.n)}."
+        if self.used is not None: made += f" About {self.used:,.0f} of them count; the others have gaps."
         if not self.private: return made + " They are NOT private."
         return guarantee(made, self.rho, delta, self.noise, self.budget, self.who)
 
@@ -302,6 +319,18 @@ class Fit:
 
     def _repr_html_(self): return _html(self)
 
+def _slopes(fit, cov):
+    "The equations that say that all slopes are 0, but for those of which nothing is known"
+    slopes = np.eye(len(cov))[:len(fit.beta)]
+    known = np.isfinite(np.diag(cov))[:len(fit.beta)]
+    return slopes[known] if known.any() else slopes
+
+def _of_means(table, loss):
+    "Intervals of linear predictors as intervals of means"
+    with np.errstate(all='ignore'): se = table.se*loss.curvature(table['mean'])
+    means = {k: loss.mean(table[k].clip(-600, 600).to_numpy()) for k in ('mean', 'low', 'high')}
+    return pd.DataFrame(dict(means, se=se), table.index)[list(table)]
+
 def _html(fit):
     "A table of the coefficients"
     cell = "<tr><td>{}</td><td style='text-align:right'>{:.6g}</td></tr>"
@@ -323,16 +352,37 @@ def _summary(fit, level, delta):
     p = len(fit.all)
     cov = np.full((p, p), math.nan) if none else fit.cov
     table = summary_table(fit.all, cov, fit.labels, fit.cov_privacy, level, fit.df)
+    if fit.family != 'gaussian': table = _as_glm(table, fit)
     notes = [f"No standard errors: {fit.cov}."] if none else _notes(fit)
     if fit.encoding and fit.who.unit == 'row':
         notes.append("No. Observations counts all rows, also those with a gap: how many have one is private.")
+    if fit.private and fit.rho: notes += _price(fit, delta)
     return Summary(f'Private regression: {fit.method}', _facts(fit, delta, none), table, [*notes, *fit.advice])
+
+def _price(fit, delta):
+    "What epsilon means, and what costs more"
+    return [f"The noise was accounted for as rho = {fit.rho:.4g} (zCDP); epsilon is what that"
+            f" means at delta = {delta:g}, and at another delta the same table has another epsilon.",
+            "Tests, intervals and predictions from this table cost nothing more;"
+            " another fit of the same rows does."]
+
+def _as_glm(table, fit):
+    "z in place of t, and what one unit of a column multiplies"
+    table = table.rename(columns={'t': 'z', 'P>|t|': 'P>|z|'})
+    with np.errstate(over='ignore'): ratio = np.exp(table.coef)
+    return table.assign(**{loss_of(fit.family).ratio: ratio})
+
+def _quality(fit, show):
+    "How well the model does: two facts"
+    if fit.family == 'gaussian': return ('R-squared', show(fit.r2, '.3f')), ('Residual sd', show(fit.residual_sd))
+    dispersion = None if fit.residual_sd is None else fit.residual_sd**2
+    return ('Family', fit.family), ('Dispersion', show(dispersion, '.3f'))
 
 def _facts(fit, delta, none):
     "What stands above the table"
     def show(x, form='.4g'): return '' if x is None else format(x, form)
-    facts = [('Dep. Variable', fit.response or 'y'), ('R-squared', show(fit.r2, '.3f')),
-             ('Method', fit.method), ('Residual sd', show(fit.residual_sd)),
+    first, second = _quality(fit, show)
+    facts = [('Dep. Variable', fit.response or 'y'), first, ('Method', fit.method), second,
              _counted(fit), ('Df Residuals', show(fit.df) if fit.df < 1e6 else 'inf')]
     facts += [('epsilon', f'{fit.eps(delta):.4g} at delta {delta:g}' if fit.private else 'NOT private'),
               ('Covariance Type', fit.cov_type or ('none' if none else 'nonrobust'))]
@@ -374,14 +424,14 @@ def who_from(
     return who
 
 # %% ../nbs/21_results.ipynb #623be524
-_PLAIN = ('method', 'n', 'rho', 'noise', 'names', 'intercept', 'advice', 'cov_type', 'residual_sd', 'r2', 'response')
+_PLAIN = ('method', 'n', 'rho', 'noise', 'names', 'intercept', 'advice', 'cov_type', 'residual_sd', 'r2', 'response', 'family')
 
 def _content(fit, delta):
     "What the file holds: plain numbers and text"
     why = fit.cov if isinstance(fit.cov, str) else None
     plain = {k: getattr(fit, k) for k in _PLAIN}
     return dict(
-        format='dp_pmt fit 1', versions=versions(), **who_to(fit.who),
+        format='dp_pmt fit 1', versions=versions(), **who_to(fit.who), used=fit.used,
         statement=fit.statement(delta), delta=delta, eps=fit.eps(delta),
         beta=fit.beta.tolist(), budget=budget_to(fit.budget), no_covariance=why,
         covariance=None if why else _listed(fit.cov), df=None if fit.df == math.inf else fit.df,
@@ -389,8 +439,8 @@ def _content(fit, delta):
         encoding=fit.encoding and fit.encoding.to_dict(), **plain)
 
 def _listed(cov):
-    "A matrix as lists; JSON has no infinity, so an infinite covariance is an empty list"
-    return cov.tolist() if np.isfinite(cov).all() else []
+    "A matrix as lists; JSON has no infinity, so an entry that is infinite is null"
+    return [[x if math.isfinite(x) else None for x in row] for row in cov.tolist()]
 
 def _write(fit, path, delta, key):
     "See `Fit.to_json`"
@@ -404,9 +454,9 @@ def _write(fit, path, delta, key):
 def _read(source, key=None):
     "See `Fit.from_json`"
     c = unseal(source, 'fit', key)
-    plain = {k: c[k] for k in _PLAIN}
+    plain = dict(family='gaussian') | {k: c[k] for k in _PLAIN if k in c} # earlier files have no family
     fit = Fit(np.array(c['beta'], float), budget=budget_from(c['budget']), cov=_cov_of(c),
-              df=math.inf if c['df'] is None else c['df'], who=who_from(c), **plain)
+              df=math.inf if c['df'] is None else c['df'], who=who_from(c), used=c.get('used'), **plain)
     if c['covariance_privacy'] is not None: fit.cov_privacy = _privacy_part(fit, c)
     agree(not fit.names or len(fit.names) == len(fit.beta), "there must be a name a coefficient")
     if c.get('encoding'): fit.encoding = _encoding_of(fit, c['encoding'])
@@ -431,12 +481,19 @@ def _cov_of(c):
 def _matrix_of(c, name):
     "A covariance from its lists"
     p = len(c['beta']) + (c['intercept'] is not None)
-    if not c[name]: return np.full((p, p), math.inf)
-    cov = as_array(c, name, p, p, kind='fit')
-    least = -1e-9*np.abs(cov).max()
-    agree(np.allclose(cov, cov.T) and np.linalg.eigvalsh(cov)[0] >= least,
-          "a covariance is symmetric and has no negative eigenvalue")
+    if not c[name]: return np.full((p, p), math.inf) # as earlier files say it
+    cov = as_array(c, name, p, p, kind='fit') # null has become NaN
+    cov[np.isnan(cov)] = math.inf
+    known = np.isfinite(np.diag(cov))
+    agree(np.isfinite(cov[np.ix_(known, known)]).all(), "a covariance is infinite only where a variance is")
+    agree(_is_covariance(cov, known), "a covariance is symmetric and has no negative eigenvalue")
     return cov
+
+def _is_covariance(cov, known):
+    "Is the matrix symmetric, and its finite part positive semidefinite?"
+    if not np.array_equal(np.isfinite(cov), np.isfinite(cov.T)) or not np.allclose(cov, cov.T): return False
+    part = cov[np.ix_(known, known)]
+    return not known.any() or np.linalg.eigvalsh(part)[0] >= -1e-9*np.abs(part).max()
 
 def _privacy_part(fit, c):
     "The part of privacy, which is no more than the whole"

@@ -227,6 +227,13 @@ class Rows:
             self.sum(_nothing)
         return self._n
 
+    @property
+    def d(self)->int:
+        "Number of covariates (public): by their names, or by the shape of the first block"
+        if self.names: return len(self.names)
+        for A, *_ in self.blocks(): return A.shape[1]
+        raise ValueError("there are no private rows")
+
     def sum(self,
         f,            # Function of a block (A_i, y_i), or of a frame, that returns a list of arrays
         columns=None, # Names of the columns of frames; None: blocks of numbers

@@ -19,7 +19,7 @@ import pandas as pd
 from scipy.stats import f as f_law
 from scipy.stats import t as t_law
 
-from .checks import as_matrix, check_fraction
+from .checks import as_matrix, check_fraction, label
 
 # %% ../nbs/20a_tables.ipynb #b3b7352b
 def interval_table(
@@ -68,8 +68,13 @@ def _equation(part, labels):
         b, e = _linear(ast.parse(right[0].strip(), mode='eval').body, len(labels)) if right else (0, 0)
     except (SyntaxError, ValueError, RecursionError):
         raise ValueError("a test is written like 'a = b' or 'a + 2*b = 3', with names among"
-                         f" {', '.join(labels)}") from None
+                         f" {', '.join(labels)}{_strangers(part)}") from None
     return a - b, c - e
+
+def _strangers(part):
+    "What an error says of words in an equation that are no names of coefficients"
+    words = [w for w in re.findall(r'[^\W\d][\w.]*', part) if not re.fullmatch(r'_\d+_', w)]
+    return f"; none is called {label(words[0], 'as that text says')}" if words else ''
 
 def _linear(node, p):
     "A linear expression as (coefficients, constant)"
@@ -112,6 +117,7 @@ def wald(
     if np.linalg.matrix_rank(R) < len(R): raise ValueError("the equations of a test must not follow from each other")
     used = np.flatnonzero(np.abs(R).max(axis=0))
     C = cov[np.ix_(used, used)]
+    df = float(df)
     if not np.isfinite(C).all(): return WaldTest(0., len(R), df, 1.)
     gap = R @ beta - q
     scale = np.sqrt(np.diag(R[:, used] @ C @ R[:, used].T)) # equations in units of their own error

@@ -126,6 +126,11 @@ class UnitRows(Rows):
         return self.rows.n
 
     @property
+    def d(self):
+        "Number of covariates"
+        return self.rows.d
+
+    @property
     def units(self)->int:
         "Number of persons"
         return len(self.table.keys)

@@ -249,7 +249,7 @@ def of_fit(fit, X=None):
     out |= dict(names=list(fit.coef), coef=list(fit.coef.values()))
     out |= ledger(fit.budget)
     if X is not None:
-        out['predict'] = fit.predict(X)
+        out['predict'] = np.asarray(fit.predict(X))
     if fit.path is not None:
         out['path'] = fit.path
     if getattr(fit, 'release', None) is not None:

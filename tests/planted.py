@@ -78,7 +78,7 @@ ALSO = { # what a single function or method needs
     'privacy.symmetric_noise': dict(sigma=1.), 'files.paths': dict(A='nowhere'), 'clusters.Sites': dict(sites=(A, y)),
     'rows.as_rows': dict(n=None), 'rows.StreamRows': dict(pairs=[(A, y)]), 'results.Fit': dict(rho=1., method='x', names=None, cov='none'),
     'files.open_rows': dict(A=pa.Table.from_pandas(FRAME), y='y'), 'algorithms.ols': dict(y=y), 'rows.check_names': dict(got=['a']),
-    'clusters.watched': dict(y=y), 'preconditioning.public_rows': dict(y_B=y_B), 'preconditioning.PublicMoment': dict(y_B=y_B),
+    'glm.dp_glm': dict(y_B=(y_B > 0)*1.), 'clusters.watched': dict(y=y), 'preconditioning.public_rows': dict(y_B=y_B), 'preconditioning.PublicMoment': dict(y_B=y_B),
     'audit.eps_bound': dict(m=50), 'audit.mu_bound': dict(m=50), 'results.guarantee': dict(noise='gaussian'),
     'front.plan': dict(formula='y ~ a + b + c', public=FRAME[:20].copy(), n=2000, epsilon=1.),
     'front.fit': dict(formula='y ~ a + b + c', private=FRAME, public=FRAME[:20].copy(), epsilon=1., seed=0, safe=False), 'account.Account': dict(path='account.json', rho=1.),

@@ -12,7 +12,7 @@ from dp_pmt.preconditioning import Coordinates, Moments, PublicMoment, view
 from dp_pmt.privacy import Budget
 from dp_pmt.queries import JointMoments, SecondMoment
 
-MODULES = ['checks', 'privacy', 'noise', 'preconditioning', 'queries']
+MODULES = ['checks', 'privacy', 'noise', 'preconditioning', 'losses', 'queries']
 SECRET = 7318.2649
 DIGITS = ('7318', '2649')
 PRIVATE = {
@@ -39,7 +39,7 @@ GOOD = dict(name='x', x=1., rho=1., delta=1e-6, eps=1., sens=1., sensitivity=1.,
             origin=np.ones(3), a=np.ones((3, 4)), moment=False, intercept=False, at=Coordinates(np.eye(3)),
             seen=view(np.ones((4, 3)), np.ones(4), Coordinates(np.eye(3))), weights=1., costs={'a look': .1},
             layout='vector', total=np.ones(3), prepared=GaussianNoise(0).ready(1., 1.), neighbours='replace', p=3,
-            integers=False, b=np.ones(3), beta=np.ones(3), nonfinite='error', public=None, columns=None)
+            integers=False, b=np.ones(3), beta=np.ones(3), nonfinite='error', public=None, columns=None, family='binomial')
 B = np.random.default_rng(0).normal(size=(9, 3))
 METHODS = [Budget(1.).spend, Budget(1.).spend_all, Budget(1.).check, GaussianNoise(0).ready, GaussianNoise(0).add,
            DiscreteNoise().ready, SecondMoment(GOOD['at'], 1.).sensitivity, JointMoments(GOOD['at'], 1., 1.).sensitivity,

@@ -18,6 +18,7 @@ from jsonschema import Draft202012Validator
 import dp_pmt
 from dp_pmt import Budget, Fit
 from dp_pmt.documents import schema
+from dp_pmt.knowledge import Knowledge
 from dp_pmt.rows import Rows
 
 PACKAGE = Path(dp_pmt.__file__).parent
@@ -37,6 +38,7 @@ def draw(n, seed, level=0.):
 class Setting:
     "Private and public rows, and the options that go with them"
     def __init__(self, level=0.):
+        self.level = level
         self.A, self.y = draw(4000, 0, level)
         self.B, self.y_B = draw(80, 1, level)
 
@@ -63,8 +65,63 @@ def without_public(estimator):
     return fit
 
 
+NAMES = 'x0', 'x1', 'x2'
+
+
+def moment(s):
+    "Means and covariances of the public rows, as a table publishes them"
+    both = np.cov(s.B.T, s.y_B, ddof=0)
+    response = s.y_B.mean(), s.y_B.std()
+    return Knowledge.of_moment(both[:3, :3], s.B.mean(0), response, both[:3, 3], len(s.B))
+
+
+def earlier(s):
+    "An earlier fit of other rows, with an intercept where there is one"
+    level = 20. if abs(s.y_B.mean()) > 5 else 0.
+    return dp_pmt.dp_anchored(*draw(3000, 2, level), s.B, s.y_B, 1., 0, intercept=bool(level), warn=False)
+
+
+FORMS = {
+    'nothing': lambda s: None,
+    'rows': lambda s: s.B,
+    'moment': moment,
+    'table': lambda s: Knowledge.of_table(dict(zip(NAMES, BETA)), dict.fromkeys(NAMES, .1), 1.),
+    'rows and table': lambda s: Knowledge.of_rows(s.B) + FORMS['table'](s),
+    'earlier': earlier,
+    'simulated': lambda s: Knowledge.of_rows(s.B, s.y_B, count=30),
+    'ranges': lambda s: {'x0': (-4, 6), 'x1': (-4, 6), 'x2': 2., 'y': (-30, 50)},
+}
+
+
+def knowing(estimator, form):
+    "An estimator with public knowledge of another form, or none"
+    def fit(s, safe=False, **options):
+        seed = {} if safe else dict(rng=0)
+        return estimator(s.A, s.y, FORMS[form](s), None, RHO, safe=safe, **seed, **options)
+    return fit
+
+
+def logistic(s, safe=False, **options):
+    "A logistic regression of whether responses are above the level, on rows that keep the coefficients"
+    def yes(A, y):
+        return A*1.7, (y > s.level)*1.
+    A, y = s.A, s.y
+    if isinstance(A, list):
+        A = [yes(*pair) for pair in A]
+    elif y is not None:
+        A, y = yes(A, y)
+    B, y_B = yes(s.B, s.y_B)
+    seed = {} if safe else dict(rng=0)
+    return dp_pmt.dp_glm(A, y, B, y_B, RHO, safe=safe, **seed, **options)
+
+
+logistic.intercept = 0.
+
 ESTIMATORS = {
     'dp_anchored': with_public(dp_pmt.dp_anchored),
+    **{f'dp_anchored({form})': knowing(dp_pmt.dp_anchored, form) for form in FORMS},
+    'dp_pmtolse(moment)': knowing(dp_pmt.dp_pmtolse, 'moment'),
+    'dp_glm(binomial)': logistic,
     'dp_pmtolse': with_public(dp_pmt.dp_pmtolse),
     'dp_ssp': without_public(dp_pmt.dp_ssp),
     'dope_gd': with_public(dp_pmt.dope_gd),
@@ -73,7 +130,7 @@ ESTIMATORS = {
     'ols': lambda s, **options: dp_pmt.ols(s.A, s.y, **options),
     'public_ols': lambda s, **options: dp_pmt.public_ols(s.B, s.y_B, **options),
 }
-READS_PUBLIC = ('dp_anchored', 'dp_pmtolse', 'dope_gd', 'release().fit()', 'public_ols')
+READS_PUBLIC = ('dp_anchored', 'dp_glm(binomial)', 'dp_pmtolse', 'dope_gd', 'release().fit()', 'public_ols')
 
 
 # -------------------- the columns: what a call must do
@@ -92,7 +149,7 @@ def promise(name):
 @promise('intercept')
 def has_intercept(estimator):
     fit = estimator(Setting(level=20.), intercept=True)
-    assert abs(fit.intercept - 20) < 3 and list(fit.coef)[-1] == '(intercept)'
+    assert abs(fit.intercept - getattr(estimator, 'intercept', 20.)) < 3 and list(fit.coef)[-1] == '(intercept)'
 
 
 @promise('safe noise')

@@ -21,6 +21,7 @@ from planted import example, leaks, public, said, shown
 import dp_pmt
 from dp_pmt import algorithms as al
 from dp_pmt import anchored as an
+from dp_pmt import glm as gl
 from dp_pmt import checks as ck
 from dp_pmt import datasets as ds
 from dp_pmt import documents as do
@@ -215,7 +216,13 @@ case(al.private_radius, counts=st.lists(st.integers(0, 1000), min_size=1, max_si
 case(al.gaussian_moments, n=count(5, 50, 1000), also=st.integers(1, 3).flatmap(lambda d: st.tuples(square(d), rows(1, sizes=(d,)))).map(lambda t: dict(Psi=t[0], beta=t[1])), noise=positive, rng=seeds())
 
 # anchored
+def _zero_or_one(y):
+    "Numbers as responses of a logistic regression; what is none stays as it is"
+    return (y > 0)*1. if isinstance(y, np.ndarray) and y.dtype.kind == 'f' else y
+
 case(an.dp_anchored, fit, 30, lambda rng, safe, **kw: an.dp_anchored(**kw, rng=None if safe else rng, safe=safe), data(), **options, intercept=flag(), warn=flag(), safe=flag())
+
+case(gl.dp_glm, fit, 20, lambda rng, safe, y_B, **kw: gl.dp_glm(**kw, y_B=_zero_or_one(y_B), rng=None if safe else rng, safe=safe), data(), **options, intercept=flag(), warn=flag(), safe=flag(), family=choice('binomial', 'poisson'))
 
 # results and release: the safe one draws from the operating system, so its results differ from run to run, and the rules do not
 pair = st.integers(1, 4).flatmap(lambda d: st.tuples(square(d), square(d))).map(lambda t: dict(S=t[0], b=t[1][0]))

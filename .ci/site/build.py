@@ -191,10 +191,11 @@ def folded(c, f, body, open_page):
     if 'code-fold' in f: return (['hide-input'], 'Show the code') if f['code-fold'] == 'true' else ([], '')
     if 'test' in f or (is_pure_check(body) and kind in ('', 'text') and (checks > 1 or not kind)):
         return ['hide-cell'], f"checked: {checks} statement{'s'*(checks != 1)}"
-    if open_page and lines <= 16: return [], ''
+    wide = max(map(len, body.splitlines()), default=0) > 104
+    if open_page and lines <= 16 and not wide: return [], ''
     if checks and kind in ('', 'text'): return ['hide-cell'], f"checked: {checks} statement{'s'*(checks != 1)}"
     defines = re.findall(r'^(?:def|class) (\w+)', body, re.M)
-    if kind in ('figure', 'table') or defines or lines > 6:
+    if kind in ('figure', 'table') or defines or lines > 6 or wide:
         return ['hide-input'], f"Show the code{': ' + ', '.join(defines[:3]) if defines else ''}"
     return [], ''
 
@@ -235,9 +236,10 @@ def opening(cells, pictures):
     "The picture that a page opens with, where its first comes late: a figure or a demo, and the section that it is from"
     if not pictures or pictures[0][0] <= LATE: return []
     _, heading, cell = pictures[0]
+    heading = re.sub(r'\\(\w+)', lambda m: made.GREEK.get(m[1], m[1]), heading)
     said = f'From *{heading}*, below.' if heading else 'From below.'
-    if cell.cell_type == 'markdown': return [cell, nbformat.v4.new_markdown_cell(said)]
-    twin = nbformat.from_dict({**cell, 'metadata': {**cell.metadata, 'tags': ['remove-input']}})
+    if cell.cell_type == 'markdown': return [nbformat.v4.new_markdown_cell(cell.source), nbformat.v4.new_markdown_cell(said)]
+    twin = nbformat.from_dict({**cell, 'id': nbformat.v4.new_markdown_cell().id, 'metadata': {**cell.metadata, 'tags': ['remove-input']}})
     twin.outputs = [o for o in cell.outputs if 'image/png' in o.get('data', {})][:1]
     return [twin, nbformat.v4.new_markdown_cell(said)]
 
@@ -251,7 +253,7 @@ def page(path):
     for i, c in enumerate(nb.cells):
         if c.cell_type == 'code':
             for o in c.outputs:
-                if 'text/markdown' in o.get('data', {}): o['data']['text/markdown'] = local_links(''.join(o['data']['text/markdown']), doc)
+                if 'text/markdown' in o.get('data', {}): o['data']['text/markdown'] = re.sub(r'\]\(([\w./]+)\.ipynb', r'](\1.html', local_links(''.join(o['data']['text/markdown']), doc))
             new = code_cells(c, module, heading, open_page) + [raw(framed(html, doc)) for html in found.get(str(i), [])]
             if found.get(str(i)): drop_first_frame(c, cells, pictures)
             drawn = [x for x in new if x.cell_type == 'markdown' and '<div class="demo">' in x.source or x.cell_type == 'code' and shows(x) == 'figure']

@@ -19,12 +19,13 @@ GROUPS = {
                '23_release', '12_clusters', '11_files', '50_audit'],
     'The paper': ['paper', '01_privacy', '13_preconditioning', '24_algorithms', '30_theory', '40_datasets', '41_experiments',
                   '42_synthetic', '43_real_data', '44_dope'],
-    'Beyond the paper': ['25_anchored', '22a_inference', '26a_intervals', '31_planner', '32_mismatch', '44a_rivals', '45_comparison', '51_benchmark'],
+    'Beyond the paper': ['25_anchored', '25b_glm', '22a_inference', '26a_intervals', '31_planner', '32_mismatch', '44a_rivals', '45_comparison', '51_benchmark'],
     'Gallery': ['46_gallery'],
     'Reference': ['reference/api'],
 }
 INSIDE = 'How it is made'
 OPEN = 'Start', 'How to', 'Gallery' # pages whose code is for the reader to copy
+GREEK = dict(rho='ρ', kappa='κ', delta='δ', varepsilon='ε', epsilon='ε', eta='η', sigma='σ', beta='β')
 PAGES = 'choose', 'paper', 'reference/api'
 
 
@@ -69,8 +70,7 @@ def landing(nb, here):
     label = figure.metadata['mystnb']['image']['alt']
     hero = [*said[:2], '', '::::::{container} hero', ':::::{container} hero-text', said[2], '',
             claim(nb), '', '[Comparison](45_comparison.ipynb) has every set, and those where we lose.', ':::::', ':::::{container} hero-figure',
-            f'```{{image}} images/first.png\n:alt: {label}\n```', '', said[3], ':::::', ':::::{container} hero-code',
-            '```python', CODE, '```', ':::::', '::::::']
+            f'```{{image}} images/first.png\n:alt: {label}\n```', '', said[3], '', '```python', CODE, '```', ':::::', '::::::']
     from dp_pmt.costs import cost_grid
     grid = {k: v if k in ('axes', 'real') else [round(float(x), 4) for x in v.ravel()] for k, v in cost_grid().items()}
     grid['axes'] = [list(map(float, a)) for a in grid['axes']]
@@ -92,7 +92,7 @@ def guide_svg():
         ('Do you have a few dozen public rows', 'in the same columns?', 'no', 'dp_ssp', 'far less accurate', '24_algorithms'),
         ('Are others to fit from your rows', 'later, in ways not known yet?', 'yes', 'release', 'noisy moments in a file', '23_release'),
         ('Has a person several rows?', '', 'yes', "fit(…, unit='id')", 'protects the person', '26_persons'),
-        ('Are the rows at several sites?', '', 'yes', 'fit(…, Sites(…))', 'rows stay where they are', '12_clusters'),
+        ('Are the rows at several sites?', '', 'yes', 'dp_anchored(Sites(…), …)', 'rows stay where they are', '12_clusters'),
         ('Are there too many for memory?', '', 'yes', "fit(…, 'rows.parquet')", 'files are read in blocks', '11_files'),
         ('Do you need the method of the paper?', '', 'yes', "fit(…, method='pmtolse')", 'Algorithm 1', '24_algorithms'),
     ]
@@ -113,7 +113,7 @@ def guide_svg():
                f'<text class="name" x="158" y="{y + 24}" text-anchor="middle">fit(formula, private, public, epsilon=1)</text>'
                f'<text x="158" y="{y + 43}" text-anchor="middle">the anchored method</text></a>')
     tip = '<defs><marker id="tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto"><path d="M0 0L8 4L0 8z"/></marker></defs>'
-    return f'<svg class="guide" viewBox="0 0 660 {y + 68}" role="img" aria-label="Which method for me: six questions, each with the function to take">{tip}{"".join(out)}</svg>'
+    return f'<svg class="guide" viewBox="0 0 660 {y + 68}" role="group" aria-label="Which method for me: six questions, each with the function to take">{tip}{"".join(out)}</svg>'
 
 
 def choose_page(title):
@@ -151,26 +151,38 @@ OTHER = { # verdicts on what the table of the theory page leaves out
 
 
 def verdicts():
-    "Statement: verdict, from the table on the theory page"
-    text = '\n'.join(c.source for c in nbformat.read(nbs/'30_theory.ipynb', 4).cells if c.cell_type == 'markdown')
-    found = re.findall(r'^\| \[([A-Z]\w+ \d+)\][^|]*\|[^|]*\|[^|]*\|([^|]*)\|$', text, re.M)
-    return {**{k: v.strip() for k, v in found if v.strip()}, **OTHER}
+    "Statement: verdict, from the table on the theory page; parts of a statement are joined"
+    text, out = '\n'.join(c.source for c in nbformat.read(nbs/'30_theory.ipynb', 4).cells if c.cell_type == 'markdown'), {}
+    for name, part, verdict in re.findall(r'^\| \[([A-Z]\w+ \d+)([^\]]*)\][^|]*\|[^|]*\|[^|]*\|([^|]*)\|$', text, re.M):
+        if verdict.strip(): out.setdefault(name, []).append(f"{part.strip(' ,')}: {verdict.strip()}" if part.strip() else verdict.strip())
+    return {**{k: '; '.join(v) for k, v in out.items()}, **OTHER}
+
+
+DRAWN = {'Figure 1': ('24_algorithms', 0), 'Figure 3': ('13_preconditioning', 0), 'Figure 4': ('42_synthetic', 0), 'Figure 5': ('42_synthetic', 1),
+         'Figure 6': ('42_synthetic', 2), 'Figure 7': ('43_real_data', 0), 'Figure 8': ('43_real_data', 1), 'Figure 9': ('44_dope', 0),
+         'Figure 10': ('44_dope', 1), 'Figure 11': ('44_dope', 2), 'Theorem 1': ('30_theory', 0), 'Equation 4': ('30_theory', 1)} # page and number of the figure
+
+
+def small_picture(data, path):
+    "A figure made small"
+    from PIL import Image
+    picture = Image.open(BytesIO(b64decode(data))).convert('RGB')
+    picture.thumbnail((300, 200))
+    picture.quantize(48).save(path, optimize=True)
 
 
 def thumbnails(path, folder):
     "For each statement the first figure below it on a page, made small: {statement: file}"
-    from PIL import Image
-    out, open_now = {}, []
+    out, open_now, count = {}, [], 0
     for c in nbformat.read(path, 4).cells:
         if c.cell_type == 'markdown': open_now = reference.mentions(' '.join(re.findall(r'^#+ .+$|\*\*[^*]+\*\*', c.source, re.M))) or open_now
-        for o in c.get('outputs', []):
-            data = o.get('data', {}).get('image/png')
-            if not data or not open_now: continue
-            small = Image.open(BytesIO(b64decode(data))).convert('RGB')
-            small.thumbnail((300, 200))
-            name = f"thumb-{path.stem}-{open_now[0].lower().replace(' ', '-')}.png"
-            small.quantize(48).save(folder/name, optimize=True)
-            for m in open_now: out.setdefault(m, name)
+        for data in filter(None, (o.get('data', {}).get('image/png') for o in c.get('outputs', []))):
+            said = [m for m, at in DRAWN.items() if at == (path.stem, count)] + [m for m in open_now if m not in DRAWN]
+            count += 1
+            if not said: continue
+            name = f"thumb-{path.stem}-{count}.png"
+            small_picture(data, folder/name)
+            for m in said: out.setdefault(m, name)
             open_now = []
     return out
 
@@ -179,7 +191,7 @@ def paper_page(paths, stated, names, title, anchor, images):
     "The paper's numbered statements: what each says, what became of it, its picture and where it lives"
     verdict, small = verdicts(), {}
     for p in paths:
-        if p in stated and stated[p]:
+        if p in stated and (stated[p] or p.stem in {page for page, _ in DRAWN.values()}):
             for m, name in thumbnails(p, images).items(): small.setdefault(m, name)
     coded = {}
     for _, module, name, _ in names:
@@ -192,7 +204,7 @@ def paper_page(paths, stated, names, title, anchor, images):
         for m, what in reference.STATEMENTS:
             if not m.startswith(kind + ' '): continue
             home = [p for p in paths if m in stated.get(p, ())]
-            said = f'[{m}](#{anchor(home[-1].relative_to(nbs).with_suffix(""), m)})' if home else m
+            said = f'[{m}](#{anchor(home[-1].relative_to(nbs).with_suffix(""), m)})' if home else f'[{m}]({DRAWN[m][0]}.ipynb)' if m in DRAWN else m
             picture = f'![{m}: {what}](images/{small[m]})'.replace('`', '') if m in small else ''
             text += f"| {said} | {what} | {verdict.get(m, '')} | {picture} | {', '.join(dict.fromkeys(coded.get(m, [])))} |\n"
     return text
