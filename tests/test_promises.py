@@ -416,6 +416,9 @@ OTHERS = { # module or function: why it may draw
     'costs': "simulated rows",
     'front._World.rows': "a rehearsal on rows drawn from public knowledge",
     'rivals': "other people's estimators, for comparison only",
+    'glm_comparison._objective_perturbation': "likewise",
+    'glm_comparison._gradient_descent': "likewise",
+    'glm_comparison._double_noise': "likewise",
 }
 
 
