@@ -17,7 +17,7 @@ import numpy as np
 from fastcore.basics import AttrDict
 from fastcore.meta import delegates
 
-from .checks import check_choice
+from .checks import check_choice, check_positive
 from .checks import warn as warn_user
 from .crossing import OWN, Run
 from .inference import ResidualSizes, clip_bias, clip_excess, errors
@@ -643,6 +643,11 @@ def _influences(run, at, M, residuals, rho):
     return influence_query(at, M, residuals, run.n, rho, run.persons), rho, 'influences'
 
 # %% ../nbs/25_anchored.ipynb #anch0030
+def _checked_share(x):
+    "A share of rho for standard errors that leaves enough for the coefficients"
+    if check_positive('inference_share', x, zero=True) <= .5: return float(x)
+    raise ValueError("inference_share must be at most .5: the rest pays for the coefficients")
+
 def fit_from(
     run:Run,          # The run that pays
     at:Anchor,        # Belief, from public knowledge of any form
@@ -653,6 +658,7 @@ def fit_from(
 )->Fit:
     "From a belief to a fit: at most seven passes"
     check_choice('cov', cov, 'robust', 'nonrobust')
+    if share is not None: share = _checked_share(share)
     if rho is None: rho = run.rho
     if share is None: share = inference_share(run.n, rho)
     asked = dict(columns=at.unknown(), scales=at.measured())

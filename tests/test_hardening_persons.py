@@ -3,6 +3,7 @@
 Every id and every text is read, for a refusal would tell of it. Who a row belongs to depends on its
 own id alone, not on the rows around it.
 """
+import math
 import sys
 import threading
 import warnings
@@ -167,3 +168,13 @@ def _race(A, y):
     assert all('budget exhausted' in text for text in refused)
     paid = sum(fit.rho for fit in made)
     assert paid <= budget.spent*(1 + 1e-12) and budget.spent <= 1 + 1e-12
+
+
+@pytest.mark.parametrize('share', [-.5, -.001, .95, 2., math.nan, 'x', np.ones(3)])
+def test_a_share_for_errors_is_checked_before_anything_is_spent(share):
+    rng = np.random.default_rng(0)
+    A, B = rng.normal(size=(500, 2)), rng.normal(size=(30, 2))
+    budget = Budget(1.)
+    with pytest.raises(ValueError, match='inference_share'):
+        dp_anchored(A, A @ [1., 2], B, B @ [1., 2], 1., 0, budget=budget, inference_share=share)
+    assert budget.spent == 0
