@@ -164,8 +164,8 @@ TABLES = { # file: its writer
     'persons_m0.csv.gz': persons('measure_m0', names=('health',), trials=1),
     'persons_audit.csv.gz': persons('measure_audit', trials=200),
     'persons_coverage.csv.gz': persons('measure_coverage', sims=2),
-    'coverage_coefficients.csv.gz': coverage(0, synthetic=2, real=0, others=0, cells=('2,000 rows',), names=()),
-    'coverage_fits.csv.gz': coverage(1, synthetic=2, real=0, others=0, cells=('2,000 rows',), names=()),
+    'coverage_coefficients.csv.gz': coverage(0, sims=2, cells=('2,000 rows',), names=()),
+    'coverage_fits.csv.gz': coverage(1, sims=2, cells=('2,000 rows',), names=()),
 }
 # data that was given, and what results.csv.gz brings with it
 GIVEN = {'README.md', 'ccpp.csv.gz', 'white_wine.csv.gz', 'reported.csv', 'results.json'}

@@ -82,9 +82,10 @@ class Anchor(Coordinates):
     method = 'anchored'
     usual = 'least squares'   # what the fit would be without privacy
     lasting = True            # does the second moment stay when the start moves?
-    bounded = False           # are scores bounded, so that rows far out are no errors?
+    bounded = False           # are scores bounded, whatever the response?
     worse = .05               # the steps may end so much worse than another fit
     unit_variance = False     # is the variance of the residuals known to be 1?
+    bent = 0.                 # covariance of what weights did to the fit, if the truth is bent
 
     def most(self,
         L, # Directions (k, k), one a column
@@ -98,6 +99,15 @@ class Anchor(Coordinates):
     )->'Anchor':
         "The belief after a move"
         return replace(self, start=self.move(delta), P=P)
+
+    def clipped(self,
+        scores,      # What is known of the scores
+        n:int,       # Private rows
+        sigma:float, # Noise sd of t, per C
+        R:float,     # Row bound
+    )->tuple:        # Where scores are bounded, the bound C, and a squared bias
+        "Where a step clips the scores"
+        return self, *(clip_radius(scores, self.k*sigma**2) or (4*scores.factor, 0.))
 
     def zero_scores(self,
         R:float, # Row bound
@@ -297,14 +307,12 @@ class Scores(NamedTuple):
 def clip_radius(
     scores:Scores, # What is known of the scores
     var:float,     # Squared norm of the noise on t, per C²
-    far:bool=False, # Count rows beyond a gap too? They are no errors where scores are bounded
 )->tuple:          # C and the worst squared bias, or None if nothing stands out
     "C of least `var*C² + (sum of the excess over C)²`"
     counts, noise, factor = scores
     top = mode = int(np.argmax(counts))
     if counts[mode] < 2*noise: return None
     while top + 1 < len(counts) and counts[top + 1] > 2*noise: top += 1
-    if far: top = max([top, *np.flatnonzero(counts > 4.5*noise)[-1:]])
     octaves = OCTAVES[:top + 1, None]
     x = 2.**(octaves - 1 + np.arange(.125, 1, .25)).ravel() # four points an octave
     w = np.repeat(np.maximum(counts[:top + 1], 0)/4, 4)
@@ -457,11 +465,17 @@ def first_look(
     if len(new): at = _with_columns(at, new, *columns[-1], run.n)
     return at, scores, AttrDict(rows=sizes, wrong=wrong)
 
+@dataclass(eq=False)
 class _ZeroScores(ScoreSizes):
     "The score norms that a start at zero would have"
+    def __post_init__(self):
+        scaled = self.at.start/self.at.unit
+        self.start = np.linalg.lstsq(self.at.V.T, scaled, rcond=None)[0]
+
     def counts(self, seen):
-        start = np.linalg.lstsq(self.at.V.T, self.at.start/self.at.unit, rcond=None)[0]
-        return super().counts(seen._replace(r=seen.r + start @ seen.a))
+        r = seen.r.copy()
+        for s, row in zip(self.start, seen.a): r += s*row # in one order, whatever stands beside a row
+        return super().counts(seen._replace(r=r))
 
 def _columns(at, columns):
     "Coordinates that show how far columns are from their public means, or constants"
@@ -506,23 +520,38 @@ def newton_step(
     label:str='step', # Name in the ledger
     R_next:float=None, # Row bound of the next step; None: as in this one
     also=(),          # Further questions of the same pass
+    last:bool=False,  # The last of several? Then little is asked of the matrix, and of the histogram
 )->tuple:             # Belief after, `Scores`, a record of what was seen, further answers
     "One pass: a joint release for the update, and a histogram for the next clip. `rho`-zCDP"
     if run.noise.integers: at = at.rounded()
-    rho_t = (1 - _HIST)*rho
-    sigma = run.sd(JointMoments(at, 1., 1.), rho_t)
-    R = _row_radius(run.n, at.k, sigma)
-    C, bias2 = clip_radius(scores, at.k*sigma**2, at.bounded) or (4*scores.factor, 0.)
+    less, hist = _asked(at, last)
+    rho_t = (1 - hist)*rho
+    sigma, R = _noise_and_radius(run, at, at.k, rho, last)
+    at, C, bias2 = at.clipped(scores, run.n, sigma, R)
     C = max(C, 1e-4)
     (sums, _), counts, *answers = run.ask(
-        (JointMoments(at, R, C, run.grid), rho_t, f'{label}: moments'),
-        (ScoreSizes(at, R_next or R), _HIST*rho, f'{label}: score sizes'), *also)
-    t, at = sums[-1], learn_moment(at, sums[:-1], sigma*R*R)
+        (JointMoments(at, R, C, _grid(run, less), less), rho_t, f'{label}: moments'),
+        (ScoreSizes(at, R_next or R), hist*rho, f'{label}: score sizes'), *also)
+    t, at = sums[-1], learn_moment(at, sums[:-1], less*sigma*R*R)
     after, delta, seen = update(at, t, (C*sigma)**2 + bias2/at.k)
     drop = (2*delta @ t - delta @ at.M @ delta)/run.n
     record = AttrDict(seen, rho=rho, R=R, C=C, bias=math.sqrt(bias2/at.k)/(C*sigma),
-                      clipped=_above(*counts, C, run.n))
+                      noise=C*sigma, clipped=0. if at.bounded else _above(*counts, C, run.n))
     return after, Scores(*counts).after(drop), record, answers
+
+def _asked(at, last):
+    "How much less the matrix counts in a step, and the histogram's share"
+    return (4, _HIST/2) if last and at.lasting else (1, _HIST)
+
+def _noise_and_radius(run, at, k, rho, last):
+    "The noise on scores with C = 1, and the row bound: half way to where the matrix keeps its margin"
+    less, hist = _asked(at, last)
+    sigma = run.sd(JointMoments(at, 1., 1., less=less), (1 - hist)*rho)
+    return sigma, _row_radius(run.n, k, math.sqrt(less)*sigma)
+
+def _grid(run, less):
+    "The grid; where scores have more steps than products, one that leaves them room"
+    return run.grid if less == 1 else run.grid//2
 
 def _above(counts, sd, C, n):
     "Share of the rows whose score is above C"
@@ -601,8 +630,8 @@ def best_of(
 def _walk(run, at, rho, budgets, extra, robust):
     "All passes: a look, the steps, a comparison. What they found, as an `AttrDict`"
     k = at.k + len(at.unknown())
-    sigmas = [run.sd(JointMoments(at, 1., 1.), (1 - _HIST)*b) for b in budgets]
-    radii = [_row_radius(run.n, k, sigma) for sigma in sigmas]
+    ends = [0 < j == len(budgets) - 1 for j in range(len(budgets))]
+    radii = [_noise_and_radius(run, at, k, b, end)[1] for b, end in zip(budgets, ends)]
     if run.noise.integers: at = at.rounded()
     public, first = at, at.start
     at, scores, sizes = first_look(run, at, radii[0], rho)
@@ -614,7 +643,8 @@ def _walk(run, at, rho, budgets, extra, robust):
         also = [(ResidualSizes(at), extra/(1 + robust), 'residual sizes')]
         if not (extra and last) or at.unit_variance: also = []
         R_next = radii[min(j + 1, len(radii) - 1)]
-        at, scores, record, answers = newton_step(run, at, scores, b, f'step {j + 1}', R_next, also)
+        step = f'step {j + 1}'
+        at, scores, record, answers = newton_step(run, at, scores, b, step, R_next, also, ends[j])
         records.append(record)
         path.append(at.start)
     M = _known_moment(at)
@@ -625,18 +655,18 @@ def _walk(run, at, rho, budgets, extra, robust):
         run, at, [first, 0*first], _FAR_OUT*scores.median(), _SHARES['compare']*rho, also)
     return AttrDict(at=at, M=M, public=public, prior=prior, path=path, records=records, sizes=sizes,
                     chosen=chosen, answers=answers + influences,
-                    T=also[0][0].T if also else math.inf, bias=_bias(run, at, scores, records[-1]))
+                    T=also[0][0].T if also else math.inf, bias=_bias(at, scores, records[-1]))
 
 def _known_moment(at):
     "The second moment, positive definite"
     lam, Q, _ = _eigen(at)
     return (Q*lam) @ Q.T
 
-def _bias(run, at, scores, last):
+def _bias(at, scores, last):
     "What the clip of the last step took off, and the squared lengths of what was counted, and of the noise"
-    sigma = run.sd(JointMoments(at, 1., 1.), (1 - _HIST)*last.rho)
-    noise = at.k*(last.C*sigma)**2
-    return clip_excess(scores.counts, scores.sd, last.C), noise*last.bias**2, noise
+    noise = at.k*last.noise**2
+    excess = 0. if at.bounded else clip_excess(scores.counts, scores.sd, last.C)
+    return excess, noise*last.bias**2, noise
 
 def _influences(run, at, M, residuals, rho):
     "The question for standard errors with unequal variances, and with several rows a person"
@@ -665,7 +695,7 @@ def fit_from(
     looks = sum(v for k, v in _SHARES.items() if len(asked.get(k, [0])))
     budgets = _step_budgets(run.n, at.k + len(at.unknown()), rho, 1 - looks - share, at.lasting)
     if not budgets: return _unmoved(run, at, warn)
-    run.check_ready(JointMoments(at, 1., 1., run.grid), _HIST*budgets[0])
+    run.check_ready(JointMoments(at, 1., 1., run.grid), _HIST*budgets[0]/2)
     found = _walk(run, at, rho, budgets, share*rho, cov == 'robust')
     at, advice = found.at, _advice(run, found)
     fit = run.fit(at.uncentre(at.start), at.method, path=_all(at, found.path), steps=found.records,
@@ -681,7 +711,7 @@ def _all(at, path):
 def _errors(run, found):
     "Covariance and what belongs to it; infinite for columns that were left out"
     if not found.answers: return dict(cov="no share of rho was kept for standard errors")
-    P = found.at.P + clip_bias(found.M, *found.bias[:2])
+    P = found.at.P + clip_bias(found.M, *found.bias[:2]) + found.at.bent
     out = errors(found.at, found.M, P, run.n, *found.answers, persons=run.persons, T=found.T)
     for name in ('cov', 'cov_privacy'):
         out[name][found.at.unknown(), found.at.unknown()] = math.inf

@@ -91,12 +91,14 @@ _STYLE = """
   :root { --ink: #e9e9e6; --page: #15181b; --soft: #a3a9af; --line: #41474d; --mark: #6db3ea } }
 @media print { :root { --ink: #000; --page: #fff; --soft: #444; --line: #999; --mark: #000 } }
 body { font: 16px/1.5 system-ui, sans-serif; color: var(--ink); background: var(--page);
-  max-width: 46rem; margin: 2rem auto; padding: 0 1rem }
+  max-width: 62rem; margin: 2rem auto; padding: 0 1rem }
+p, li, pre { max-width: 46rem }
 h1 { font-size: 1.45rem; line-height: 1.25; overflow-wrap: anywhere }
 h2 { font-size: 1.1rem; margin-top: 2rem }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; font-size: .9rem;
   margin: .6rem 0 }
-th, td { padding: .18rem .6rem; text-align: right; border-bottom: 1px solid var(--line) }
+th, td { padding: .18rem .5rem; text-align: right; border-bottom: 1px solid var(--line);
+  white-space: nowrap }
 th:first-child { text-align: left; padding-left: 0 }
 .dp-facts tbody { display: grid; grid-template-columns: repeat(auto-fit, minmax(17rem, 1fr));
   column-gap: 2rem }
@@ -109,6 +111,8 @@ svg .axis { stroke: var(--line) }
 svg .bar { stroke: var(--mark); stroke-width: 2.5 } svg .dot { fill: var(--mark) }
 pre { white-space: pre-wrap; font-size: .82rem; color: var(--soft) }
 h2, tr, svg { break-inside: avoid }
+@media print { body { margin: 0; max-width: none } .scroll { overflow: visible }
+  table { font-size: .68rem } th, td { padding: .12rem .3rem } }
 """
 
 def report(

@@ -130,6 +130,14 @@ def _free_methods(A, y, B, y_B):
     }
 
 # %% ../nbs/45_comparison.ipynb #095ba3da
+_BOOSTED = { # rounds, and the clip over the largest response
+    '2 rounds, halved': dict(rounds=2, clip=1., shrink=.5),
+    '4 rounds, clip 0.5': dict(rounds=4, clip=.5),
+    '10 rounds, clip 0.25': dict(rounds=10, clip=.25),
+    '10 rounds, clip 0.125': dict(rounds=10, clip=.125),
+    '30 rounds, clip 0.125': dict(rounds=30, clip=.125),
+}
+
 def _rival_methods(A, y, rho):
     "Rivals without public rows: label -> function of a generator"
     ends, bounds, box = _told(A, y)
@@ -143,11 +151,14 @@ def _rival_methods(A, y, rho):
         'Hessian mixing': lambda g: hessian_mixing(A, y, eps, _DELTA, rho, g, **bounds).beta,
         'BinAgg': lambda g: bin_agg(A, y, rho, g, **box).beta,
         'boosted AdaSSP': lambda g: boosted_ada_ssp(A, y, rho, g).beta,
+        'boosted AdaSSP (halved)': lambda g: boosted_ada_ssp(A, y, rho, g, clip=1., shrink=.5).beta,
     }
-    for rounds, shrink in product((2, 6), (1., .5)):
-        rule = dict(rounds=rounds, shrink=shrink)
-        fit = lambda g, rule=rule: boosted_ada_ssp(A, y, rho, g, **rule).beta
-        out[f'boosted AdaSSP | {rounds} rounds, clip {shrink:g}'] = fit
+    for rule, how in _BOOSTED.items():
+        fit = lambda g, how=how: boosted_ada_ssp(A, y, rho, g, **how).beta
+        out[f'boosted AdaSSP | {rule}'] = fit
+    for steps in (5, 8, 12):
+        fit = lambda g, k=steps: hessian_mixing(A, y, eps, _DELTA, rho, g, steps=k, **bounds).beta
+        out[f'Hessian mixing | {steps} steps'] = fit
     return out
 
 # %% ../nbs/45_comparison.ipynb #9e104a52
@@ -262,8 +273,9 @@ def _regression_methods(A, y, B, y_B, rho):
     rows = _standardized(A, y, units)
     public = _standardized(B, y_B, units)
     rivals = _rival_methods(*rows, rho)
-    chosen = ('DP-SSP', 'AdaSSP', 'boosted AdaSSP', 'private whitening', 'TukeyEM', 'Hessian mixing')
-    fits = {k: rivals[k] for k in chosen}
+    chosen = ('DP-SSP', 'AdaSSP', 'boosted AdaSSP', 'boosted AdaSSP (halved)',
+              'private whitening', 'TukeyEM', 'Hessian mixing')
+    fits = {k: f for k, f in rivals.items() if k.split(' | ')[0] in chosen}
     ours = _public_methods(*rows, *public, rho)
     fits |= {k: f for k, f in ours.items() if k.startswith('DOPE-GD, whitened') and '25' not in k}
     mapped = {k: lambda g, f=f: _raw(f(g), units) for k, f in fits.items()}

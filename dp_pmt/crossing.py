@@ -50,8 +50,8 @@ class Pass:
 
     def _rows(self, A, y):
         "What rows of weight 1 add"
-        if not self.integers: return self._block(A, y)
-        rows = max(1, SLICE//A.shape[1]) # integers add up to the same however they are cut
+        size = SLICE if self.integers else 4*SLICE # threads wait for each other between small slices
+        rows = max(1, size//A.shape[1])
         parts = [self._block(A[i:i+rows], y[i:i+rows]) for i in range(0, len(y), rows)]
         return [sum(part) for part in zip(*parts)]
 

@@ -709,18 +709,18 @@ def _boxes(ax, df, x):
     _groups(ax, ticks)
 
 # %% ../nbs/41_experiments.ipynb #95be7b70
-def _figure_boxes(df, x, label, cols=None):
-    "Distribution of the error in every setting: a row of panels a ρ, a column a value of `cols`"
+def _figure_boxes(df, x, label, by=None):
+    "Distribution of the error in every setting: a panel a ρ, one below the other; with `by`, a row a value of it"
     rhos = sorted(df.rho.unique())
-    values = sorted(df[cols].unique()) if cols else [None]
-    width = 8.4 if len(values) == 1 else 1.2 + 3.5*len(values)
-    panels = dict(figsize=(width, .9 + 2.6*len(rhos)), sharex=True, sharey=True, squeeze=False)
-    fig, axes = plt.subplots(len(rhos), len(values), **panels)
-    for (rho, value), ax in zip(product(rhos, values), axes.flat):
+    values = sorted(df[by].unique()) if by else [None]
+    shape = (len(values), len(rhos)) if by else (len(rhos), 1)
+    panels = dict(figsize=(8.4, .9 + 2.6*shape[0]), sharex=True, sharey=True, squeeze=False)
+    fig, axes = plt.subplots(*shape, **panels)
+    for (value, rho), ax in zip(product(values, rhos), axes.flat):
         panel = df[df.rho == rho]
         title = f'ρ = {rho:g}'
-        if cols:
-            panel = panel[panel[cols] == value]
+        if by:
+            panel = panel[panel[by] == value]
             title += f',  κ = {value:g}'
         _boxes(ax, panel, x)
         ax.set_title(title)
@@ -800,7 +800,7 @@ _FULL = r'\hat\beta_{\mathrm{full}}'
 FIGURES = dict( # function of a frame from `run` or `load_results`: the paper's Figures 4 to 10
     private_n = partial(_figure_lines, x='n_A'),
     kappa = partial(_figure_boxes, x='kappa', label=_KAPPA),
-    public_n = partial(_figure_boxes, x='n_B', label=_PUBLIC, cols='kappa'),
+    public_n = partial(_figure_boxes, x='n_B', label=_PUBLIC, by='kappa'),
     ccpp = partial(_figure_lines, x='fraction', truth=_FULL),
     wine = partial(_figure_lines, x='fraction', truth=_FULL),
     dope = _figure_dope,

@@ -8,14 +8,16 @@ __all__ = ['demo']
 # %% ../nbs/03_figures.ipynb #0ca5ab51
 import inspect
 import os
+import re
 from base64 import b64encode
 from html import escape
-from io import BytesIO
+from io import StringIO
 from itertools import product
 
 import matplotlib.pyplot as plt
 from ipywidgets import SelectionSlider, interactive
-from PIL import Image
+from matplotlib.collections import PathCollection
+from matplotlib.lines import Line2D
 
 # %% ../nbs/03_figures.ipynb #28e68775
 _GREEK = dict(rho='ρ', kappa='κ', delta='δ', eps='ε', eta='η', sigma='σ',
@@ -45,30 +47,49 @@ def _slider(
     )
 
 # %% ../nbs/03_figures.ipynb #21da271b
-_DPI = 160 # of a frame: sharp on a phone, shown at 100 a inch
+_MANY = 1500 # points of a cloud from which on it is an image in the picture
 
-def _png():
-    "The current figure as a PNG of 32 colours, and its width on the page; closes it"
-    full, small = BytesIO(), BytesIO()
-    plt.savefig(full, dpi=_DPI, bbox_inches='tight') # tight: a legend may stand outside
-    plt.close()
-    picture = Image.open(full).convert('RGB')
-    picture = picture.quantize(32, dither=Image.Dither.NONE)
-    picture.save(small, 'PNG', optimize=True)
-    return small.getvalue(), round(picture.width*100/_DPI)
+def _clouds(fig):
+    "The artists of `fig` that draw more than `_MANY` points"
+    dots = [a for a in fig.findobj(PathCollection) if len(a.get_offsets()) > _MANY]
+    lines = [a for a in fig.findobj(Line2D)
+             if a.get_marker() not in ('None', None, '', ' ') and len(a.get_xdata()) > _MANY]
+    return dots + lines
+
+def _short(match):
+    "A path whose coordinates have two decimals"
+    return re.sub(r'(\.\d\d)\d+', r'\1', match[0])
 
 # %% ../nbs/03_figures.ipynb #f2f4a571
+def _svg(
+    fig,   # A figure of matplotlib
+)->tuple:  # The SVG, and its width on a page in pixels
+    "A figure as SVG on a transparent ground, the same text each time"
+    for artist in _clouds(fig):
+        artist.set_rasterized(True)
+    out = StringIO()
+    with plt.rc_context({'svg.hashsalt': 'dp_pmt'}):
+        fig.savefig(out, format='svg', bbox_inches='tight', transparent=True, # tight: a legend may stand outside
+                    dpi=200, metadata=dict(Date=None, Creator=None))
+    text = out.getvalue()
+    text = text[text.index('<svg'):]
+    points = float(re.search(r'width="([\d.]+)pt"', text)[1])
+    text = re.sub(r' (?:d|x|y|points)="[^"]*"', _short, text)
+    return text, round(points*100/72)
+
+# %% ../nbs/03_figures.ipynb #9c531839
 def _frame(
     plot,     # Draws on a new figure
     **params, # Its parameters
 )->str:       # An `<img>` that holds the picture
     "The figure of `plot(**params)` as an `<img>` with alternative text"
     plot(**params)
-    data, width = _png()
+    text, width = _svg(plt.gcf())
+    plt.close()
     settings = ', '.join(f'{k} = {_label(v)}' for k, v in params.items())
     alt = escape(f'{inspect.getdoc(plot)}: {settings}')
     return (f'<img alt="{alt}" width="{width}"'
-            f' src="data:image/png;base64,{b64encode(data).decode()}">')
+            f' src="data:image/svg+xml;base64,{b64encode(text.encode()).decode()}">')
 
 # %% ../nbs/03_figures.ipynb #d7915405
 def _input(name, slider):

@@ -511,7 +511,9 @@ def _formula(formula, public, intercept):
         raise ValueError("a formula is written like 'y ~ a + b', with one response")
     factors = list(dict.fromkeys(_text(f) for term in right
                                  for f in term.factors if f.eval_method.value != 'literal'))
-    return dict(formula=formula, terms=right, response=_text(left[0].factors[0]), factors=factors,
+    response = _text(left[0].factors[0])
+    if response in factors: raise ValueError("the response stands among the covariates too: drop it there")
+    return dict(formula=formula, terms=right, response=response, factors=factors,
                 intercept=any(str(term) == '1' for term in right))
 
 def _text(factor):

@@ -73,6 +73,9 @@ def fit(
     rows = EncodedRows(private, encoding, sep, decimal)
     if table is None: _check_levels(rows)
     paths = [public] if isinstance(public, (str, os.PathLike)) else []
+    if private is public or set(map(os.path.realpath, paths)) & set(map(os.path.realpath, rows.files)):
+        raise ValueError("the private rows are given as public rows too: no promise would hold for them."
+                         " Give other public rows, or leave public= out")
     warn_overlap(private, public, rows.files, paths)
     if method == 'ssp': known = ()
     elif known is None: known = _public_numbers(table, encoding)

@@ -9,10 +9,13 @@ __all__ = ['saved_glm', 'full_glm', 'measure_glm', 'measure_glm_coverage']
 import math
 import time
 import warnings
-from functools import lru_cache, partial
+from functools import cache, lru_cache, partial
+from itertools import product
 
 import numpy as np
 import pandas as pd
+from scipy.optimize import brentq
+from scipy.stats import norm
 
 from .anchored import fit_from
 from .checks import check_rng
@@ -36,17 +39,32 @@ def _clipped(Z, r):
     "Rows of norm 1 at most: in units of r"
     return Z/np.maximum(np.linalg.norm(Z, axis=1, keepdims=True), r)
 
-def _objective_perturbation(Z, y, eps, delta, rng):
-    "Algorithm 1 of Kifer et al. with Gaussian noise: rows of norm 1, logistic loss"
+def _objective_delta(eps, c):
+    "δ at ε of a loss of `c²/2 + c χ`, χ with two degrees of freedom; c² ≤ 2ε"
+    return math.exp(math.log(math.sqrt(2*math.pi)*c) + eps + norm.logcdf(-eps/c - c/2))
+
+@cache
+def _objective_sd(eps, delta, ridge):
+    "The noise that makes it (ε, δ)-DP when one row is replaced: rows of norm 1, logistic loss"
+    left = eps - math.log1p(.25/ridge)
+    if left <= 0: raise ValueError("the ridge is too small for this eps")
+    excess = lambda c: _objective_delta(left, c) - delta
+    return 2/brentq(excess, 1e-3*math.sqrt(left), math.sqrt(2*left), xtol=1e-12)
+
+def _published_sd(eps, delta):
+    "The noise of Kifer et al., for a ridge of 1/(2ε) and a row added or removed"
+    return math.sqrt(8*math.log(2/delta) + 4*eps)/eps
+
+def _objective_perturbation(Z, y, eps, delta, rng, ridge, sd=None):
+    "Kifer et al.'s Algorithm 1 with Gaussian noise: rows of norm 1, logistic loss"
     p = Z.shape[1]
-    sd = math.sqrt(8*math.log(2/delta) + 4*eps)/eps
-    b = sd*rng.standard_normal(p)
-    loss, ridge, theta = Logistic(), 2*.25/eps, np.zeros(p)
+    b = (sd or _objective_sd(eps, delta, ridge))*rng.standard_normal(p)
+    loss, theta = Logistic(), np.zeros(p)
     for _ in range(100):
         eta = Z @ theta
         H = (Z.T*loss.curvature(eta)) @ Z + ridge*np.eye(p)
         move = np.linalg.solve(H, Z.T @ (y - loss.mean(eta)) - ridge*theta - b)
-        move *= min(1., 10/np.abs(move).max())
+        move *= 10/max(10., np.abs(move).max())
         theta = theta + move
         if np.abs(move).max() < 1e-9: break
     return theta
@@ -115,6 +133,12 @@ def _set(name):
     X, y = X.to_numpy(), y.to_numpy()
     return family, X, y, full_glm(X, y, family)
 
+_DESCENTS = { # steps, and their rates
+    10: (16., 64., 128., 256.),
+    40: (16., 32., 64., 128., 256.),
+    120: (16., 32., 64.),
+}
+
 def _rivals(A, y, B, loss, eps):
     "Rivals: label -> function of a generator, in raw units"
     center, size = B.mean(0), B.std(0)
@@ -126,16 +150,22 @@ def _rivals(A, y, B, loss, eps):
         b = theta/r
         return np.r_[b[:-1]/size, b[-1] - b[:-1]/size @ center]
     out = {}
-    if loss.bounded: out['objective perturbation'] = lambda g: raw(_objective_perturbation(Z, y, eps, _DELTA, g))
+    for ridge in ((.05, .2, .5, 1., 4., 16.) if loss.bounded else ()):
+        if math.log1p(.25/ridge) > eps/2: continue # it would leave too little for the noise
+        out[f'objective perturbation | {ridge:g}'] = lambda g, ridge=ridge: raw(
+            _objective_perturbation(Z, y, eps, _DELTA, g, ridge))
+    if loss.bounded:
+        out['objective perturbation | published'] = lambda g: raw(
+            _objective_perturbation(Z, y, eps, _DELTA, g, .5/eps, _published_sd(eps, _DELTA)))
     clip = 1. if loss.bounded else float(np.quantile(y, .95))
-    for steps in (10, 40):
-        for rate in (16., 64., 256.):
+    for steps, rates in _DESCENTS.items():
+        for rate in rates:
             how = dict(steps=steps, rate=rate if loss.bounded else rate/(4*max(y.mean(), .1)), clip=clip)
             out[f'gradient descent | {steps}, {rate:g}'] = lambda g, how=how: raw(
                 _gradient_descent(Z, y, loss, rho, g, **how))
-    for ridge in ((.0003, .001, .003, .01) if loss.bounded else ()):
-        out[f'double-noise Newton | {ridge:g}'] = lambda g, ridge=ridge: raw(
-            _double_noise(Z, y, loss, rho, g, 6, ridge))
+    for steps, ridge in product((6, 12), (.001, .002, .003, .005, .01)) if loss.bounded else ():
+        out[f'double-noise Newton | {steps}, {ridge:g}'] = lambda g, how=(steps, ridge): raw(
+            _double_noise(Z, y, loss, rho, g, *how))
     return out
 
 # %% ../nbs/47_glm_comparison.ipynb #53b8ace6
@@ -182,7 +212,7 @@ def measure_glm(
 
 # %% ../nbs/47_glm_comparison.ipynb #c4bb5fea
 def measure_glm_coverage(
-    names=('smoking', 'children'), # Keys of `GLMS`
+    names=('insurance', 'crashes', 'churn', 'smoking', 'doctor', 'children'), # Keys of `GLMS`
     sims:int=500,               # Draws ≥ 1
     *, epsilons=(1., 3.),       # ε at δ = 1e-6
     seed:int=2032,              # Seed ≥ 0

@@ -14,7 +14,7 @@ from functools import cache
 import numpy as np
 from scipy.special import ndtr, ndtri, stdtr
 
-from .preconditioning import Coordinates
+from .preconditioning import Coordinates, squares
 from .queries import COUNT, OCTAVES, Histogram, Query
 
 # %% ../nbs/22a_inference.ipynb #b51a9cc6
@@ -47,7 +47,7 @@ def _law(
     j,     # Scales 2^(j/16)
 ):         # (laws, scales, bins)
     "Probabilities of the bins for each law"
-    at = 1000 + edges - np.atleast_1d(j)[:, None]
+    at = np.clip(1000 + edges - np.atleast_1d(j)[:, None], 0, 2000)
     return np.diff(_distributions()[:, at], axis=2, prepend=0., append=1.)
 
 # %% ../nbs/22a_inference.ipynb #934677d1
@@ -129,21 +129,21 @@ class Influences(Query):
     T:float          # Clip > 0
     steps = COUNT
 
-    def __post_init__(self):
-        bound = _moved(len(self.at.V))
-        self.bounds = {'replace': bound, 'add/remove': bound}
+    bounds = {'replace': 2*(1 + 1e-9), 'add/remove': math.sqrt(2)*(1 + 1e-9)} # the excess covers rounding
 
     def unit(self, p): return self.T
     def step(self, p): return self.T/COUNT
 
     def _parts(self, seen):
-        "One column a row: observed above expected, entries from 0 to T"
+        "One column a row: observed above expected, each of length T at most"
         g2 = seen.a*seen.a
+        size = np.sqrt(squares(g2))
+        most = self.T/np.maximum(size, 1e-300)
         r2 = (seen.r/self.scale)**2
-        if self.curve is None: left = _two_points(g2, r2, self.T)
-        else: left = g2*np.interp(g2/self.T, _T, self.curve)
-        parts = np.vstack([g2*r2, left])
-        return np.where(parts < math.inf, np.minimum(parts, self.T), 0)
+        if self.curve is None: left = _two_points(r2, most)
+        else: left = np.minimum(np.interp(size/self.T, _T, self.curve), most)
+        parts = np.vstack([g2*np.minimum(r2, most), g2*left])
+        return parts if size.max() < math.inf else np.where(size < math.inf, parts, 0)
 
     def floats(self, seen): return self._parts(seen).sum(axis=1)
 
@@ -151,14 +151,10 @@ class Influences(Query):
         parts = np.floor(self._parts(seen)*(COUNT/self.T)*(1 - 1e-12))
         return parts.astype(np.int64).sum(axis=1)
 
-def _two_points(g2, r2, T):
-    "Expected `min(g² r², T)` where r² is this or its inverse, of mean 1, as for a response of 0 or 1"
+def _two_points(r2, most):
+    "Expected `min(z², most)` where z² is this or its inverse, of mean 1, as for a response of 0 or 1"
     r2 = np.clip(r2, 1e-30, 1e30)
-    return (np.minimum(g2*r2, T) + r2*np.minimum(g2/r2, T))/(1 + r2)
-
-def _moved(p):
-    "How far one row moves both sums, in units of the clip"
-    return math.sqrt(2*p)*(1 + 1e-9) # the excess covers rounding
+    return (np.minimum(r2, most) + r2*np.minimum(1/r2, most))/(1 + r2)
 
 # %% ../nbs/22a_inference.ipynb #9f57bc6a
 def _unclipped(ratio, T):
@@ -191,12 +187,11 @@ def _trusted(excess, noise):
 
 # %% ../nbs/22a_inference.ipynb #572b9dea
 def influence_clip(
-    p:int,     # Number of coefficients
     n:int,     # Number of rows
     rho:float, # zCDP of the question > 0
 )->float:
-    "The clip T whose noise is a tenth of the sums, but at least 4"
-    return max(4., .1*n*math.sqrt(2*rho)/_moved(p))
+    "The clip T whose noise is a tenth of the sums, but at least 6"
+    return max(6., .1*n*math.sqrt(2*rho)/2)
 
 # %% ../nbs/22a_inference.ipynb #6d95319f
 def clip_excess(
@@ -250,10 +245,11 @@ class PersonInfluences(Influences):
     def collapse(self,
         sums, # By person, int64 (u, 2p)
     )->np.ndarray: # int64 (2p,)
-        "Squares of the persons' influences, each clipped at T, and what they would be; in steps"
+        "Squares of the persons' influences, clipped to length T, and what they would be; in steps"
         total, expected = np.split(sums, 2, axis=1)
-        squares = np.minimum((total/_PARTS)**2/self.T, 1)
-        observed = np.floor(squares*(COUNT*(1 - 1e-12))).astype(np.int64)
+        parts = (total/_PARTS).T**2
+        parts /= np.maximum(np.sqrt(squares(parts)), self.T)
+        observed = np.floor(parts.T*(COUNT*(1 - 1e-12))).astype(np.int64)
         return np.r_[observed.sum(0), expected.sum(0)]
 
 # %% ../nbs/22a_inference.ipynb #c74afacc
@@ -297,7 +293,7 @@ def influence_query(
     V = (G/np.maximum(size, 1e-300)[:, None]) @ at.V
     seen = at.along(V)
     kind = PersonInfluences if persons else Influences
-    return kind(seen, scale, curve, influence_clip(len(V), n, rho))
+    return kind(seen, scale, curve, influence_clip(n, rho))
 
 # %% ../nbs/22a_inference.ipynb #f5aaad34
 def _with_ratios(

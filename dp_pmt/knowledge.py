@@ -293,6 +293,9 @@ class Knowledge:
     )->'Knowledge':
         "From an earlier private fit or release"
         fit = _earlier(earlier)
+        if not fit.private: raise ValueError(
+            "this fit is NOT private, so nothing that starts from it would be. If its table is"
+            " published anyway, give Knowledge.of_table")
         names = fit.names or [f'x{j}' for j in range(len(fit.beta))]
         wider = 1 + check_positive('drift', drift, zero=True)**2
         return cls(coef=dict(zip(names, fit.beta.tolist())), cov=wider*_slopes_cov(fit),

@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['NEIGHBOURS', 'OCTAVES', 'COUNT', 'BINS_PER_OCTAVE', 'RANGE', 'EDGES', 'GRID', 'Query', 'Histogram', 'RowSizes',
            'ScoreSizes', 'FineSizes', 'Count', 'grid_for', 'check_sums', 'SecondMoment', 'CrossMoment', 'GramMatrix',
-           'JointMoments', 'ClippedGradients', 'ResidualSquares', 'ScoreProducts']
+           'JointMoments', 'ClippedGradients', 'ResidualSquares']
 
 # %% ../nbs/20_queries.ipynb #8761aff3
 import math
@@ -288,24 +288,26 @@ class JointMoments(Query):
     R:float         # Row bound
     C:float         # Score bound
     grid:int = GRID # Longest row, in grid steps
+    less:int = 1    # The matrix counts for `1/less` ≤ 1
     layout = 'joint'
-    bounds = {'replace': math.sqrt(5)*(1 + 1e-9), 'add/remove': math.sqrt(2)*(1 + 1e-9)} # the excess covers rounding
 
     def __post_init__(self):
         if not (1e-3 <= self.R <= 1e120 and 1e-4 <= self.C <= 1e120): # elsewhere floats underflow
             raise ValueError("R must lie between 1e-3 and 1e120 and C between 1e-4 and 1e120")
+        ones = {'replace': 4, 'add/remove': 1} # of the vector; the excess covers rounding
+        self.bounds = {k: math.sqrt(x + self.less**-2)*(1 + 1e-9) for k, x in ones.items()}
 
     @property
     def steps(self)->int:
-        "The bound of one row, in integer steps"
-        return self.grid**2
+        "The bound of one score, in integer steps"
+        return self.less*self.grid**2
 
     @property
     def score_grid(self)->int:
         "Longest score, in grid steps of its own"
-        return min(_FINE_GRID, self.steps)
+        return min(_FINE_GRID, self.grid**2)
 
-    def unit(self, p): return self._column(p, self.R**2, self.C)
+    def unit(self, p): return self._column(p, self.less*self.R**2, self.C)
 
     def step(self, p):
         score = self.C/_reach(p, self.score_grid)/(self.steps//self.score_grid)
@@ -319,7 +321,7 @@ class JointMoments(Query):
         bound = super().sensitivity(False, neighbours)
         if not integers: return bound
         root_p = math.sqrt(self.at.size())
-        return (bound + 2*root_p/self.grid + root_p/self.score_grid)*self.steps
+        return (bound + 2*root_p/self.grid/self.less + root_p/self.score_grid)*self.steps
 
     def weights(self, seen):
         "One weight a row"
@@ -390,28 +392,3 @@ class ResidualSquares(Query):
 
     def floats(self, seen): return np.array([self._shares(seen).sum()])*self.c**2
     def integers(self, seen): return _integer_sum(np.rint(self._shares(seen)*COUNT)[None], COUNT)
-
-# %% ../nbs/20_queries.ipynb #782cb892
-@dataclass(eq=False)
-class ScoreProducts(Query):
-    "Sum of `s s'` over scores `s = a r` clipped to norm C; replacing one row moves it by at most √2 C²"
-    C:float # Where scores are clipped > 0
-    layout = 'symmetric'
-    bounds = {'replace': math.sqrt(2), 'add/remove': 1.}
-    steps = GRID**2
-
-    def __post_init__(self): _check_radii(C=self.C)
-
-    def unit(self, p): return self.C**2
-    def step(self, p): return (self.C/_reach(p))**2
-
-    def _scores(self, seen, most):
-        "Clipped scores, scaled so that C becomes `most`"
-        s, w = _clip_factors(seen.a*seen.r, self.C)
-        return s*(w*(most/self.C))
-
-    def floats(self, seen):
-        s = self._scores(seen, self.C)
-        return s @ s.T
-
-    def integers(self, seen): return _integer_product(_on_grid(self._scores(seen, _reach(len(seen.a)))))

@@ -18,7 +18,7 @@ from .checks import check_rng
 from .checks import check_integer, check_positive
 from .crossing import Run
 from .preconditioning import Coordinates, second_moment
-from .privacy import gaussian_sigma
+from .privacy import Budget, gaussian_sigma
 from .queries import CrossMoment, FineSizes, SecondMoment
 from .release import solve_symmetric
 from .results import Fit
@@ -71,19 +71,20 @@ def boosted_ada_ssp(
     rho:float,     # zCDP budget > 0
     rng=None,      # `None`, a seed or a `numpy.random.Generator`
     *, rounds:int=4,  # Rounds ≥ 1
-    shrink:float=.5,  # The clip of a round over that of the one before, 0 < shrink ≤ 1
+    clip:float=.25,   # Clip of residuals over the bound on responses > 0
+    shrink:float=1.,  # The clip of a round over that of the one before, 0 < shrink ≤ 1
     radii=None,       # Bounds on rows and responses; None: learnt for a tenth of `rho`
 )->Fit:
     "AdaSSP's matrix once, then clipped residual moments: `rho`-zCDP, replace"
     run = Run(A, y, rho, rng, passes=2)
-    r, clip = _radii(run, radii)
+    r, r_y = _radii(run, radii)
     half = run.budget.left/2
     (M, sd), = run.ask((SecondMoment(Coordinates(), r), half, 'second moment'))
     S = M + _penalty(M, sd)*np.eye(len(M))
     beta = np.zeros(len(M))
     share = half/check_integer('rounds', rounds)
     for k in range(rounds):
-        residuals = CrossMoment(Coordinates(start=beta), r, clip*shrink**k)
+        residuals = CrossMoment(Coordinates(start=beta), r, clip*r_y*shrink**k)
         (t, _), = run.ask((residuals, share, f'round {k + 1}'))
         beta = beta + solve_symmetric(S, t)
     return run.fit(beta, 'boosted AdaSSP')
@@ -121,15 +122,17 @@ def private_whitening(
 )->Fit:
     "A noisy second moment whitens, then `dp_ssp`: `rho`-zCDP, replace"
     rng = check_rng(rng)
-    run = Run(A, y, .3*rho, rng, passes=2)
+    ledger = Budget(rho)
+    run = Run(A, y, .3*rho, rng, passes=2, budget=ledger)
     at = Coordinates()
     (counts, sd), = run.ask((FineSizes(at, 'rows'), .05*rho, 'radius of rows'))
     r = private_radius(counts, sd)
     (M, sd), = run.ask((SecondMoment(at, r), run.budget.left, 'second moment'))
     w, Q = np.linalg.eigh(M)
     W = Q/np.sqrt(np.maximum(w, _edge(sd, len(M))/2)/run.n)
-    inner = dp_ssp(np.asarray(A) @ W, y, .7*rho, rng)
-    return Fit(W @ inner.beta, rho, 'private whitening', n=run.n, cov="this rival has none")
+    inner = dp_ssp(np.asarray(A) @ W, y, .7*rho, rng, budget=ledger)
+    return Fit(W @ inner.beta, rho, 'private whitening', n=run.n, budget=ledger,
+               cov="this rival has none")
 
 # %% ../nbs/44a_rivals.ipynb #b8a6bf3d
 def _whitener(B):
@@ -181,6 +184,17 @@ def _distance(V, t, eps, delta):
         safe = k
     return safe
 
+# %% ../nbs/44a_rivals.ipynb #626c9732
+def _passes(distance, eps, delta, rng):
+    "The noisy test: is the distance to an unsafe set of fits beyond doubt?"
+    return distance + rng.laplace(scale=1/eps) > math.log(1/(2*delta))/eps
+
+def _drawn_depth(V, t, eps, rng):
+    "A depth of at least `t`, by the exponential mechanism: its volume times e^(ε depth/2)"
+    depths = np.arange(t, len(V))
+    shells = V[t - 1:-1] + np.log(-np.expm1(np.minimum(V[t:] - V[t - 1:-1], -1e-12)))
+    return depths[np.argmax(shells + eps/2*depths + rng.gumbel(size=len(depths)))]
+
 # %% ../nbs/44a_rivals.ipynb #166c90dc
 def _from_shell(P, i, rng):
     "A uniform point of depth exactly `i`: from its box, until it misses the next one"
@@ -211,14 +225,10 @@ def tukey_em(
     m = models or min(1000, n//(2*d))
     P = np.sort(_fits(np.asarray(A), np.asarray(y), m, rng).T, axis=1)
     V, t, half = _log_volumes(P), m//4, check_positive('eps', eps)/2
-    noisy = _distance(V, t, half, delta) + rng.laplace(scale=1/half)
-    if not noisy > math.log(1/(2*delta))/half:
+    if not _passes(_distance(V, t, half, delta), half, delta, rng):
         raise ValueError("TukeyEM's test failed: it needs more rows, or a larger budget")
-    depths = np.arange(t, len(V))
-    shells = V[t - 1:-1] + np.log(-np.expm1(np.minimum(V[t:] - V[t - 1:-1], -1e-12)))
-    chosen = np.argmax(shells + half/2*depths + rng.gumbel(size=len(depths)))
-    return Fit(_from_shell(P, depths[chosen], rng), math.inf, 'TukeyEM', n=n, private=False,
-               cov="this rival has none")
+    beta = _from_shell(P, _drawn_depth(V, t, half, rng), rng)
+    return Fit(beta, math.inf, 'TukeyEM', n=n, private=False, cov="this rival has none")
 
 # %% ../nbs/44a_rivals.ipynb #41f0fdf2
 def _sketch_cost(alpha, gamma):
@@ -243,6 +253,11 @@ def _lift(k, rho, eps, delta):
     excess = lambda g: _mixed_eps(math.exp(g), k, rho, delta) - eps
     return math.exp(brentq(excess, 0, 30, xtol=1e-6)) if excess(0) > 0 else 1.
 
+# %% ../nbs/44a_rivals.ipynb #178e4e74
+def _clipped_moment(X, residuals):
+    "Sum of rows of norm 1 at most times residuals clipped at 1"
+    return X.T @ np.clip(residuals, -1, 1)
+
 # %% ../nbs/44a_rivals.ipynb #241eef69
 def hessian_mixing(
     A,           # Private rows (n, d)
@@ -253,7 +268,7 @@ def hessian_mixing(
     rng=None,    # `None`, a seed or a `numpy.random.Generator`
     *, r_A:float,  # Bound on row norms: told
     r_y:float,     # Bound on responses, and clip of residuals: told
-    steps:int=3,   # Newton steps
+    steps:int=3,   # Newton steps ≥ 1
 )->Fit:
     "Iterative Hessian Mixing: (ε, δ)-DP when one row is added or removed"
     rng = check_rng(rng)
@@ -271,7 +286,7 @@ def hessian_mixing(
     beta = np.zeros(d)
     for _ in range(steps):
         H = np.atleast_2d(wishart.rvs(k, covariance, random_state=rng))/k
-        t = X.T @ np.clip(y/r_y - X @ beta, -1, 1) + noise*rng.standard_normal(d)
+        t = _clipped_moment(X, y/r_y - X @ beta) + noise*rng.standard_normal(d)
         beta = beta + solve_symmetric(H, t)
     return Fit(beta*r_y/r_A, math.inf, 'Hessian mixing', n=n, private=False,
                cov="this rival has none")
@@ -295,6 +310,23 @@ def _bins(X, low, high, eps, rng, deepest=24):
         queue += [(rows[below], low, left, level + 1), (rows[~below], right, high, level + 1)]
     return leaves
 
+# %% ../nbs/44a_rivals.ipynb #90d55f3e
+def _noisy_bins(leaves, X, y, r_y, rho, rng):
+    "Noisy counts (K,), sums of rows (K, d), of responses (K,), and the noise sds of the second; `rho` each"
+    counts = np.array([len(rows) for rows, _ in leaves])
+    counts = counts + gaussian_sigma(1., rho)*rng.standard_normal(len(leaves))
+    sd = np.array([bound for _, bound in leaves])*gaussian_sigma(math.sqrt(X.shape[1]), rho)
+    sums = np.array([X[rows].sum(0) for rows, _ in leaves])
+    sums = sums + sd*rng.standard_normal(sums.shape)
+    totals = np.array([y[rows].sum() for rows, _ in leaves])
+    totals = totals + gaussian_sigma(r_y, rho)*rng.standard_normal(len(leaves))
+    return counts, sums, totals, sd
+
+def _from_bins(S, t, w, sd):
+    "Weighted least squares of sums on sums, the bias from noise of variance `sd²` taken off"
+    bias = np.diag((sd**2*w[:, None]).sum(0))
+    return solve_symmetric((S.T*w) @ S - bias, (S.T*w) @ t)
+
 # %% ../nbs/44a_rivals.ipynb #97d5ff44
 def bin_agg(
     A,             # Private rows (n, d)
@@ -310,16 +342,7 @@ def bin_agg(
     X, y = np.clip(A, low, high), np.clip(y, -r_y, r_y)
     tree, part = rho/28, 9*rho/28 # the published ratio of budgets, 1:3:3:3 in μ
     leaves = _bins(X, np.array(low, float), np.array(high, float), math.sqrt(2*tree), rng)
-    d = X.shape[1]
-    counts = np.array([len(rows) for rows, _ in leaves])
-    counts = counts + gaussian_sigma(1., part)*rng.standard_normal(len(leaves))
-    bounds = np.array([bound for _, bound in leaves])
-    sums = np.array([X[rows].sum(0) for rows, _ in leaves])
-    sums = sums + (sd := bounds*gaussian_sigma(math.sqrt(d), part))*rng.standard_normal(sums.shape)
-    totals = np.array([y[rows].sum() for rows, _ in leaves])
-    totals = totals + gaussian_sigma(r_y, part)*rng.standard_normal(len(leaves))
+    counts, sums, totals, sd = _noisy_bins(leaves, X, y, r_y, part, rng)
     keep = counts >= 2
-    S, t, w = sums[keep], totals[keep], 1/counts[keep]
-    bias = np.diag((sd[keep]**2*w[:, None]).sum(0))
-    beta = solve_symmetric((S.T*w) @ S - bias, (S.T*w) @ t)
+    beta = _from_bins(sums[keep], totals[keep], 1/counts[keep], sd[keep])
     return Fit(beta, rho, 'BinAgg', n=len(y), cov="we don't compute its intervals")

@@ -74,7 +74,7 @@ class _PrivateModel(BaseEstimator):
                           ensure_min_samples=2)
         y = self._responses(_one_column(y))
         check_consistent_length(X, y)
-        return _named(X, self), y
+        return _named(X, self), to_floats(y, 'y', loose=True) # by position, as scikit-learn has it
 
     def _public(self):
         "Public rows and responses, with the names of the private columns"
@@ -133,7 +133,8 @@ class PrivateLinearRegression(RegressorMixin, _PrivateModel):
     def _estimate(self, X, y, options):
         if self.public is not None: return dp_anchored(X, y, *self._public(), **options)
         warn("without public rows the same noise is added to all columns: unless they are centred"
-             " and of like size by what is known, the coefficients are mostly noise", AdviceWarning)
+             " and of like size by what is known, the coefficients are mostly noise. From a few thousand"
+             " rows on dp_pmt.fit serves better: it asks for scales first", AdviceWarning)
         return dp_ssp(X, y, **options)
 
     def score(self, X, y, sample_weight=None):
@@ -188,13 +189,14 @@ class PrivateLogisticRegression(ClassifierMixin, _PrivateModel):
 
     def _responses(self, y):
         "1 for the second class, 0 for the first; a row of any other doesn't count"
-        self.classes_ = self._labels(np.asarray(y))
+        self.classes_ = self._labels(y)
         return self._coded(y)
 
     def _labels(self, y):
         "The two classes: told, of the public rows, or, with a warning, of the private ones"
         known = self.classes if self.classes is not None else self.public and np.unique(self.public[1])
         if known is None:
+            y = np.asarray(list(y))
             check_classification_targets(y)
             if type_of_target(y) not in ('binary', 'unknown') and len(np.unique(y)) != 1: raise ValueError(
                 f"Only binary classification is supported. The type of the target is {type_of_target(y)}.")
@@ -206,8 +208,8 @@ class PrivateLogisticRegression(ClassifierMixin, _PrivateModel):
 
     def _coded(self, y):
         "Responses as 0 and 1, or NaN"
-        y, (no, yes) = np.asarray(y), self.classes_
-        return np.where(y == yes, 1., np.where(y == no, 0., np.nan))
+        no, yes = self.classes_
+        return np.where(_are(y, yes), 1., np.where(_are(y, no), 0., np.nan))
 
     def _public_responses(self, y_B): return self._coded(y_B)
 
@@ -255,18 +257,36 @@ def _as_numbers(X):
 
 def _cells(X):
     "Arrays and lists as numbers"
-    cells = X if hasattr(X, 'dtype') else np.asarray(X)
-    return to_floats(cells, 'X', loose=True) if cells.dtype.kind in 'OUS' else X
+    if hasattr(X, 'dtype'): return to_floats(X, 'X', loose=True) if X.dtype.kind in 'OUS' else X
+    return to_floats(X, 'X', loose=True)
+
+def _are(y, label):
+    "Which cells are this label; a cell that can't be compared is not"
+    y = np.asarray(y)
+    if y.dtype.kind in 'biufUS': return y == label
+    return np.fromiter((_is(cell, label) for cell in y), bool, len(y))
+
+def _is(cell, label):
+    "Is one cell this label?"
+    try: same = cell == label
+    except Exception: return False
+    return isinstance(same, (bool, np.bool_)) and bool(same)
 
 def _one_column(y):
     "Responses in one dimension; a column is taken, and warned of"
-    y = y if hasattr(y, 'iloc') else np.asarray(y)
+    y = y if hasattr(y, 'iloc') else _flat(y)
     if y.ndim == 1: return y
     if y.ndim != 2 or y.shape[1] != 1:
         raise ValueError(f"y should be a 1d array, got an array of shape {y.shape} instead")
     warnings.warn("A column-vector y was passed when a 1d array was expected",
                   DataConversionWarning, stacklevel=4)
     return y.iloc[:, 0] if hasattr(y, 'iloc') else y[:, 0]
+
+def _flat(y):
+    "Responses as an array; those in a list as they are, each by itself"
+    if hasattr(y, '__array__') or not isinstance(y, (list, tuple)): return np.asarray(y)
+    bare = (v[0] if isinstance(v, (list, tuple)) and len(v) == 1 else v for v in y)
+    return np.fromiter(bare, object, len(y))
 
 def _named(X, estimator):
     "Rows under the names of the columns, where there are names"

@@ -11,7 +11,7 @@ from threadpoolctl import threadpool_info
 
 from dp_pmt.preconditioning import Coordinates, view
 from dp_pmt.queries import (ClippedGradients, Count, CrossMoment, FineSizes, GramMatrix, JointMoments, ResidualSquares,
-                            RowSizes, ScoreProducts, ScoreSizes, SecondMoment)
+                            RowSizes, ScoreSizes, SecondMoment)
 
 
 def coordinates(d, intercept=False):
@@ -27,7 +27,7 @@ def queries(at):
     p = at.size()
     return [RowSizes(at), ScoreSizes(at, 2.), FineSizes(at, 'rows'), FineSizes(at, 'responses'), Count(at),
             SecondMoment(at, 1.5), CrossMoment(at, 1.5, .7), GramMatrix(at, 1.5, 1.2), JointMoments(at, 2., .8, 2**20),
-            ClippedGradients(at, np.full(p, .1), .8), ResidualSquares(at, .9), ScoreProducts(at, .8)]
+            ClippedGradients(at, np.full(p, .1), .8), ResidualSquares(at, .9)]
 
 
 def edge_rows(at, d, count=120):

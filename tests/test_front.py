@@ -144,3 +144,15 @@ def test_errors_quote_no_cell():
         text = str(seen(lambda: fit(**{'public': PUBLIC, 'rho': 1., 'levels': LEVELS, **kw})))
         assert 'Error' in text, kw.keys()
         assert SECRET not in text and '7314159' not in text, text
+
+
+def test_labelled_rows_are_taken_by_position():
+    "scikit-learn's splits keep the labels of rows; X and y go together by position"
+    from dp_pmt import PrivateLinearRegression
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(3000, 2)), columns=['a', 'b'])
+    y = pd.Series(X.to_numpy() @ [1., 2.] + rng.normal(size=3000), name='y')
+    plain = PrivateLinearRegression(epsilon=5, random_state=0).fit(X, y)
+    order = rng.permutation(9000)[:3000]
+    moved = PrivateLinearRegression(epsilon=5, random_state=0).fit(X.set_axis(order), y.set_axis(order))
+    np.testing.assert_allclose(moved.coef_, plain.coef_)

@@ -1,11 +1,14 @@
 "Logistic regression at its worst pair of rows: the sensitivity is reached, and an audit finds the noise that was promised"
 import math
+import warnings
+from dataclasses import replace
 
 import numpy as np
+import pytest
 
 from dp_pmt.audit import audit
 from dp_pmt.crossing import Run
-from dp_pmt.glm import WeightedAnchor
+from dp_pmt.glm import WeightedAnchor, dp_glm, glm_anchor, score_limit
 from dp_pmt.losses import Logistic
 from dp_pmt.preconditioning import view
 from dp_pmt.queries import JointMoments
@@ -36,3 +39,88 @@ def test_an_audit_finds_the_noise():
         return sums.ravel()
     found = audit(released, rows(LONG), rows(SURE), 6000, seed=1, n_jobs=1)
     assert .8*math.sqrt(2*rho) < found.mu <= math.sqrt(2*rho)
+
+
+def people(n=2000, n_B=100, seed=4):
+    "Rows with a probability of a yes, the public ones last"
+    X = np.random.default_rng(seed).normal(size=(n + n_B, 3))
+    p = 1/(1 + np.exp(2 - X @ [1., -.5, .3]))
+    y = (np.random.default_rng(seed + 1).uniform(size=n + n_B) < p)*1.
+    return X[n_B:], y[n_B:], X[:n_B], y[:n_B]
+
+
+def test_weights_mind_the_row_and_not_the_response():
+    A, y, B, y_B = people()
+    at = replace(glm_anchor(B, y_B, Logistic(), True), limit=1.5)
+    yes, no = (view(A, np.full(len(A), t), at) for t in (1., 0.))
+    np.testing.assert_array_equal(yes.a, no.a)
+    longest = max(np.sqrt(seen.q2)[i]*abs(seen.r[i]) for seen in (yes, no) for i in range(len(A)))
+    assert 1.4 < longest <= 1.5*(1 + 1e-12)
+    free = view(A, y, replace(at, limit=math.inf))
+    assert (np.sqrt(free.q2)*np.abs(free.r)).max() > 3
+
+
+def test_weights_are_the_same_along_other_directions():
+    A, y, B, y_B = people()
+    at = replace(glm_anchor(B, y_B, Logistic(), True), limit=1.5)
+    exact = replace(at, P=None)
+    turned = at.along(at.V[:2])
+    for how in (False, True):
+        mine, other = view(A, y, exact, exact=how), view(A, y, turned, exact=how)
+        np.testing.assert_allclose(other.a, mine.a[:2], rtol=1e-6, atol=1e-6)
+        np.testing.assert_allclose(other.r, mine.r, rtol=1e-4, atol=1e-4)
+
+
+def test_integers_of_weighted_rows_depend_on_the_row_alone():
+    A, y, B, y_B = people(60)
+    at = replace(glm_anchor(B, y_B, Logistic(), True).rounded(), limit=1.5)
+    query = JointMoments(at, 2., 1.5, 2**16)
+    alone = sum(query.integers(view(A[i:i+1], y[i:i+1], at, exact=True)) for i in range(60))
+    np.testing.assert_array_equal(alone, query.integers(view(A, y, at, exact=True)))
+
+
+def test_no_weight_where_noise_costs_nothing():
+    reach, info = np.linspace(1, 5, 100), np.ones(100)
+    few, many = (score_limit(info, .1, reach, per, 5.) for per in (10., 1e6))
+    assert few < 4 and many > 5
+
+
+ODD = dict(separated=lambda A, y: (A[:, 0] > 0)*1., constant=lambda A, y: 0*y + 1, zeros=lambda A, y: 0*y,
+           rare=lambda A, y: np.full(len(y), 1e-6), huge=lambda A, y: 1e9*y, below=lambda A, y: -y)
+
+
+@pytest.mark.parametrize('family', ['binomial', 'poisson'])
+@pytest.mark.parametrize('name', ODD)
+def test_odd_private_responses_give_a_finite_fit(name, family):
+    A, y, B, y_B = people()
+    with warnings.catch_warnings():
+        warnings.simplefilter('error')
+        made = dp_glm(A, ODD[name](A, y), B, y_B, 1., 0, family=family, intercept=True, warn=False)
+    assert np.isfinite(made.all).all() and np.isfinite(made.cov).all()
+
+
+@pytest.mark.parametrize('name', ['separated', 'constant', 'zeros', 'rare'])
+def test_odd_public_responses_are_survived(name):
+    A, y, B, y_B = people()
+    made = dp_glm(A, y, B, ODD[name](B, y_B), 10., 0, intercept=True, warn=False)
+    assert np.abs(made.all - [1., -.5, .3, -2.]).max() < .5
+
+
+def test_public_responses_that_cannot_be_are_refused():
+    A, y, B, y_B = people()
+    for family, t in (('binomial', 1e9*y_B), ('binomial', -y_B), ('poisson', -y_B)):
+        with pytest.raises(ValueError, match='public rows'):
+            dp_glm(A, y, B, t, 1., 0, family=family, intercept=True)
+
+
+def test_a_fit_says_where_it_is_not_sure():
+    "A level with hardly a yes: noise leaves it open, and the fit says so"
+    A, y, B, y_B = people(20_000)
+    level = np.arange(len(y)) % 20 == 0
+    y = np.where(level, 0., y)
+    few = np.arange(100) % 20 == 0
+    y_B = np.where(few, 0., y_B)
+    made = dp_glm(np.c_[A, level], y, np.c_[B, few], y_B, .002, 0, intercept=True, warn=False)
+    assert any('linear predictor' in text for text in made.advice)
+    plain = dp_glm(A, np.where(level, 1., y), B, y_B, 5., 0, intercept=True, warn=False)
+    assert not any('linear predictor' in text for text in plain.advice)

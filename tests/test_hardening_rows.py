@@ -25,6 +25,7 @@ from dp_pmt.files import open_rows
 from dp_pmt.preconditioning import Moments
 from dp_pmt.release import release
 from dp_pmt.rows import ArrayRows, Rows, StreamRows, as_rows
+from dp_pmt.sklearn_api import PrivateLinearRegression, PrivateLogisticRegression
 
 AT = 17           # the row with an odd cell
 SECRET = '7314159'
@@ -419,3 +420,32 @@ def test_a_pattern_is_expanded_once(data, tmp_path):
     framed(A, y).to_parquet(tmp_path/'b.parquet')
     rows.sum(products)
     assert rows.n == 250 and [os.path.basename(f) for f in rows.files] == ['a.parquet']
+
+
+def placed(values, odd):
+    "A list with an odd cell, the same as an array of objects, and as a column of a frame"
+    cells = [odd if i == AT else v for i, v in enumerate(values)]
+    return cells, np.fromiter(cells, object, len(cells)), pd.Series(cells, dtype=object)
+
+
+@pytest.mark.parametrize('classes', [(0, 1), ('no', 'yes')])
+@pytest.mark.parametrize('odd', ODD)
+def test_odd_label_in_scikit_learn(data, classes, odd):
+    "One odd response, in a list, an array or a column, is a row that doesn't count; the others stay"
+    A, y, B, y_B = data
+    model = PrivateLogisticRegression(classes=classes)
+    for cells in placed([classes[int(v > 5)] for v in y], ODD[odd]):
+        coded = model._private(A, cells)[1]
+        assert np.flatnonzero(np.isnan(coded)).tolist() == [AT]
+        assert np.array_equal(np.delete(coded, AT), np.delete(y > 5, AT))
+
+
+@pytest.mark.parametrize('odd', ODD)
+def test_odd_cell_of_a_list_in_scikit_learn(data, odd):
+    "One odd cell in nested lists leaves the others what they are, to the last bit"
+    A, y, *_ = data
+    cells = [[np.float32(v) for v in row] for row in A]
+    cells[AT][0] = ODD[odd]
+    X, t = PrivateLinearRegression()._private(cells, placed(y, ODD[odd])[0])
+    assert np.array_equal(np.delete(X, AT, 0), np.delete(A.astype(np.float32), AT, 0))
+    assert not np.isfinite(X[AT, 0]) and not np.isfinite(t[AT])

@@ -25,6 +25,7 @@ sys.path.insert(0, str(here.parent))
 from nb import WIDGET, nbs, notebooks, root  # noqa: E402
 import finish  # noqa: E402
 import made  # noqa: E402
+import pictures  # noqa: E402
 import reference  # noqa: E402
 
 cfg = ConfigParser(delimiters=['=']); cfg.read(root/'settings.ini', encoding='utf-8'); cfg = cfg['DEFAULT']
@@ -61,11 +62,11 @@ def names(source):
     return sets, reads
 
 
-def needed(cells):
-    "The demos and those quick cells above them that set what they read, directly or through others"
-    last = max((i for i, c in enumerate(cells) if is_demo(c)), default=-1)
+def needed(cells, wanted=is_demo):
+    "The demos, or other wanted cells, and those quick cells above them that set what they read, directly or through others"
+    last = max((i for i, c in enumerate(cells) if wanted(c)), default=-1)
     known = {i: names(c.source) for i, c in enumerate(cells[:last + 1]) if c.cell_type == 'code' and 'slow' not in flags(c)}
-    keep, size = {i for i in known if is_demo(cells[i])}, 0
+    keep, size = {i for i in known if wanted(cells[i])}, 0
     while size < len(keep):
         size, reads = len(keep), {'*'}.union(*(known[i][1] for i in keep))
         keep |= {i for i, (sets, _) in known.items() if sets & reads}
@@ -118,12 +119,38 @@ def framed(html, doc):
     "A demo whose pictures are files beside the pages; those that are hidden come when they are asked for"
     up = '../'*str(doc).count('/')
 
-    def put(m):
-        data = b64decode(m[1]); name = hashlib.sha256(data).hexdigest()[:20] + '.png'
-        (static/'frames').mkdir(exist_ok=True); (static/'frames'/name).write_bytes(data)
-        return f'src="{up}_static/frames/{name}"'
-    html = re.sub(r'src="data:image/png;base64,([^"]+)"', put, html)
-    return re.sub(r'(<img data-at="[^"]*" hidden)', r'\1 loading="lazy"', html)
+    def put(m): return pictures.frame(b64decode(m[2]).decode(), m[1], static/'frames', f'{up}_static/frames/')
+    return re.sub(r'<img (data-at="[^>]*?) src="data:image/svg\+xml;base64,([^"]+)">', put, html)
+
+
+def lines(path, nb):
+    "The figures of a notebook as SVG: {key of the saved PNG: (SVG, width)}; kept until the notebook or the modules behind it change"
+    saved = [pictures.key_of(png) for c in nb.cells for png in pictures.pngs(c)]
+    if not saved: return {}
+    sources = [c.source for c in nb.cells if c.cell_type == 'code']
+    behind = [(root/'dp_pmt'/f'{m}.py').read_text() for m in modules_behind(sources)]
+    key = hashlib.sha256('\0'.join(sources + behind + saved).encode()).hexdigest()[:16]
+    target = proc/'lines'/f'{path.stem}-{key}.json'
+    if quick and not target.exists():
+        old = sorted((proc/'lines').glob(f'{path.stem}-*.json'), key=lambda p: p.stat().st_mtime)
+        return json.loads(old[-1].read_text()) if old else {}
+    if not target.exists():
+        target.parent.mkdir(parents=True, exist_ok=True)
+        subprocess.run([sys.executable, __file__, path, target, 'lines'], check=True)
+    return json.loads(target.read_text())
+
+
+def as_lines(nb, svgs, doc):
+    "Put SVG where a figure's PNG stands"
+    up = '../'*str(doc).count('/')
+    for c in nb.cells:
+        if set(map(pictures.key_of, pictures.pngs(c))) - set(svgs): print(f'{doc}: a figure stays PNG', flush=True)
+        for o in c.get('outputs', []):
+            key = pictures.key_of(o.get('data', {}).get('image/png', ''))
+            if key not in svgs: continue
+            html = pictures.image(*svgs[key], c.metadata['mystnb']['image']['alt'], static/'figures', f'{up}_static/figures/')
+            o['data'] = {'text/html': f'<div class="drawing">{html}</div>'}
+    return nb
 
 
 # Pages
@@ -221,21 +248,21 @@ def code_cells(c, module, heading, open_page):
 def raw(html): return nbformat.v4.new_markdown_cell('```{raw} html\n' + html + '\n```')
 
 
-def drop_first_frame(demo, cells, pictures):
+def drop_first_frame(demo, cells, drawings):
     "A figure right above a demo of the same function is the demo's first frame: once is enough"
     name, last = re.search(r'^demo\((\w+)', demo.source, re.M), next((x for x in reversed(cells) if x.cell_type == 'code'), None)
     if not (name and last is not None and shows(last) == 'figure' and f'{name[1]}(' in last.source): return
     last.outputs = [o for o in last.outputs if 'image/png' not in o.get('data', {})]
-    pictures[:] = [p for p in pictures if p[2] is not last]
+    drawings[:] = [p for p in drawings if p[2] is not last]
 
 
-LATE = 12 # a page whose first picture comes after so many cells opens with it
+LATE = 6 # a page whose first picture comes after so many cells opens with it
 
 
-def opening(cells, pictures):
+def opening(cells, drawings):
     "The picture that a page opens with, where its first comes late: a figure or a demo, and the section that it is from"
-    if not pictures or pictures[0][0] <= LATE: return []
-    _, heading, cell = pictures[0]
+    if not drawings or drawings[0][0] <= LATE: return []
+    _, heading, cell = drawings[0]
     heading = re.sub(r'\\(\w+)', lambda m: made.GREEK.get(m[1], m[1]), heading)
     said = f'From *{heading}*, below.' if heading else 'From below.'
     if cell.cell_type == 'markdown': return [nbformat.v4.new_markdown_cell(cell.source), nbformat.v4.new_markdown_cell(said)]
@@ -245,9 +272,9 @@ def opening(cells, pictures):
 
 
 def page(path):
-    "One notebook as a page, and what it states: (notebook, statements, module)"
+    "One notebook as a page: (notebook, the statements of the paper on it, its figures as SVG)"
     nb, doc, seen, heading, cells = nbformat.read(path, 4), str(path.relative_to(nbs).with_suffix('')), [], '', []
-    found, own, pictures = demos(path, nb), ids(path), []
+    found, svgs, own, drawings = demos(path, nb), lines(path, nb), ids(path), []
     open_page = doc == 'index' or group(path) in made.OPEN
     module = next((f"{cfg['lib_name']}.{flags(c)['default_exp']}" for c in nb.cells if 'default_exp' in flags(c)), None)
     for i, c in enumerate(nb.cells):
@@ -255,17 +282,17 @@ def page(path):
             for o in c.outputs:
                 if 'text/markdown' in o.get('data', {}): o['data']['text/markdown'] = re.sub(r'\]\(([\w./]+)\.ipynb', r'](\1.html', local_links(''.join(o['data']['text/markdown']), doc))
             new = code_cells(c, module, heading, open_page) + [raw(framed(html, doc)) for html in found.get(str(i), [])]
-            if found.get(str(i)): drop_first_frame(c, cells, pictures)
+            if found.get(str(i)): drop_first_frame(c, cells, drawings)
             drawn = [x for x in new if x.cell_type == 'markdown' and '<div class="demo">' in x.source or x.cell_type == 'code' and shows(x) == 'figure']
-            pictures += [(len(cells), heading, x) for x in drawn]
+            drawings += [(len(cells), heading, x) for x in drawn]
             cells += new
             continue
         heading = ([heading] + re.findall(r'^#+ (.+)$', c.source, re.M))[-1].replace('`', '').replace('$', '')
         c.source = mark_statements(local_links(c.source, doc), doc, seen, own)
         cells.append(c)
-    cells[1:1] = opening(cells, pictures)
+    cells[1:1] = opening(cells, drawings)
     nb.cells, nb.metadata = cells, nbformat.from_dict({'language_info': {'name': 'python', 'pygments_lexer': 'ipython3'}, 'kernelspec': {'name': 'python3', 'language': 'python', 'display_name': 'Python 3'}})
-    return nb, seen, module
+    return (nb if doc == 'index' else as_lines(nb, svgs, doc)), seen, svgs
 
 
 def group(path):
@@ -337,11 +364,11 @@ def main():
     every, stated = notebooks(), {}
     wanted = [a for a in sys.argv[1:] if not a.startswith('--')]
     paths = [p for p in every if not wanted or p.stem in (*wanted, 'index')]
-    with ThreadPoolExecutor(os.cpu_count()) as pool: list(pool.map(lambda p: demos(p, nbformat.read(p, 4)), paths)) # kept for page()
+    with ThreadPoolExecutor(os.cpu_count()) as pool: list(pool.map(lambda p: [f(p, nbformat.read(p, 4)) for f in (demos, lines)], paths)) # kept for page()
     for path in paths:
-        nb, stated[path], _ = page(path)
+        nb, stated[path], svgs = page(path)
         if path.stem == 'index':
-            nb = made.landing(nb, here)
+            nb = as_lines(made.landing(nb, here, svgs, static), svgs, 'index')
             nb.cells.append(nbformat.v4.new_markdown_cell(contents(paths)))
         target = src/path.relative_to(nbs); target.parent.mkdir(exist_ok=True)
         nbformat.write(nb, target)
@@ -355,5 +382,6 @@ def main():
 
 if __name__ == '__main__':
     paths = [a for a in sys.argv[1:] if not a.startswith('--')]
-    if len(paths) == 2 and paths[1].endswith('.json'): run_demos(Path(paths[0]), Path(paths[1]))
+    if paths[2:] == ['lines']: pictures.draw(Path(paths[0]), Path(paths[1]), needed, lambda c: 'slow' in flags(c) or is_demo(c))
+    elif len(paths) == 2 and paths[1].endswith('.json'): run_demos(Path(paths[0]), Path(paths[1]))
     else: main()

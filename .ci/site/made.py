@@ -8,18 +8,19 @@ from io import BytesIO
 
 import nbformat
 
+import pictures
 import reference
 from reference import import_module
 from nb import nbs
 
 # The left bar, by what a reader needs; notebooks that no list names are the last group
 GROUPS = {
-    'Start': ['first_private_regression', 'choose', 'sharp_edges'],
+    'Start': ['first_private_regression', 'in_pictures', 'choose', 'sharp_edges'],
     'How to': ['31a_costs', '27_front', '14_formulas', '61_cli', '28_sklearn', '02a_account', '26_persons',
                '23_release', '12_clusters', '11_files', '50_audit'],
     'The paper': ['paper', '01_privacy', '13_preconditioning', '24_algorithms', '30_theory', '40_datasets', '41_experiments',
                   '42_synthetic', '43_real_data', '44_dope'],
-    'Beyond the paper': ['25_anchored', '25b_glm', '47_glm_comparison', '22a_inference', '26a_intervals', '31_planner', '32_mismatch', '44a_rivals', '45_comparison', '51_benchmark'],
+    'Beyond the paper': ['25_anchored', '25a_knowledge', '25b_glm', '47_glm_comparison', '22a_inference', '26a_intervals', '31_planner', '32_mismatch', '44a_rivals', '45_comparison', '51_benchmark'],
     'Gallery': ['46_gallery'],
     'Reference': ['reference/api'],
 }
@@ -60,17 +61,15 @@ def claim(nb):
     return ' '.join([*said[:1], *(m[0].strip() for m in ends if m)])
 
 
-def landing(nb, here):
+def landing(nb, here, svgs, static):
     "The first screen (for whom, a regression with and without privacy, the code), then the planner, then the rest"
     first, figure, rest = nb.cells[0], nb.cells[1], nb.cells[2:]
     said = first.source.split('\n\n')
-    picture = b64decode(next(o['data']['image/png'] for o in figure.outputs if 'image/png' in o.get('data', {})))
-    (nbs.parent/'_proc'/'src'/'images').mkdir(exist_ok=True)
-    (nbs.parent/'_proc'/'src'/'images'/'first.png').write_bytes(picture)
-    label = figure.metadata['mystnb']['image']['alt']
+    svg, width = svgs[pictures.key_of(pictures.pngs(figure)[0])]
+    picture = pictures.image(svg, width, figure.metadata['mystnb']['image']['alt'], static/'figures', '_static/figures/')
     hero = [*said[:2], '', '::::::{container} hero', ':::::{container} hero-text', said[2], '',
             claim(nb), '', '[Comparison](45_comparison.ipynb) has every set, and those where we lose.', ':::::', ':::::{container} hero-figure',
-            f'```{{image}} images/first.png\n:alt: {label}\n```', '', said[3], '', '```python', CODE, '```', ':::::', '::::::']
+            f'```{{raw}} html\n{picture}\n```', '', said[3], '', '```python', CODE, '```', ':::::', '::::::']
     from dp_pmt.costs import cost_grid
     grid = {k: v if k in ('axes', 'real') else [round(float(x), 4) for x in v.ravel()] for k, v in cost_grid().items()}
     grid['axes'] = [list(map(float, a)) for a in grid['axes']]
@@ -89,7 +88,7 @@ def landing(nb, here):
 def guide_svg():
     "The questions as boxes, one below the other; answers at the right, as links"
     rows = [
-        ('Do you have a few dozen public rows', 'in the same columns?', 'no', 'dp_ssp', 'far less accurate', '24_algorithms'),
+        ('Do you have a few dozen public rows', 'in the same columns?', 'no', 'fit(…, public=Knowledge…)', 'ranges, a table, or nothing at all', '25a_knowledge'),
         ('Are others to fit from your rows', 'later, in ways not known yet?', 'yes', 'release', 'noisy moments in a file', '23_release'),
         ('Has a person several rows?', '', 'yes', "fit(…, unit='id')", 'protects the person', '26_persons'),
         ('Are the rows at several sites?', '', 'yes', 'dp_anchored(Sites(…), …)', 'rows stay where they are', '12_clusters'),
@@ -135,9 +134,10 @@ def choose_page(title):
 | protect persons, not rows | `unit=` | [{title('26_persons')}](26_persons.ipynb) |
 | have rows at several sites | `Sites` | [{title('12_clusters')}](12_clusters.ipynb) |
 | doubt a claim of privacy | `audit` | [{title('50_audit')}](50_audit.ipynb) |
-| have no public rows | `dp_ssp` | [{title('24_algorithms')}](24_algorithms.ipynb) |
+| have no public rows | `fit` with ranges, a published table, or nothing | [{title('25a_knowledge')}](25a_knowledge.ipynb) |
+| have yes or no, or counts, as response | `family='binomial'`, `family='poisson'` | [{title('25b_glm')}](25b_glm.ipynb) |
 
-**Not for you**, as yet: logistic and other generalized linear models, penalised selection of many columns, medians and quantiles, tables of counts, and time series. `dp_pmt` fits linear regressions.
+**Not for you**, as yet: penalised selection of many columns, medians and quantiles, tables of counts, and time series. `dp_pmt` fits linear, logistic and Poisson regressions.
 '''
 
 
@@ -243,7 +243,7 @@ WORDS = { # what people search for: names that answer
     'p-value hypothesis test wald': ['results.Fit.test'], 'csv parquet file': ['files.open_rows', 'front.fit'], 'missing values gaps nan': ['front.fit'],
     'dummy categorical factor levels': ['formulas.Encoding'], 'statement report': ['results.Fit.statement'], 'accuracy cost plan power sample size': ['costs.expected_errors', 'front.plan', 'planner.n_for'],
     'prediction predict': ['results.Fit.predict'], 'federated sites hospitals': ['clusters.Sites'], 'composition ledger': ['privacy.Budget', 'account.Account'], 'seed reproducible': ['front.fit'],
-    'logistic glm poisson quantile': [],
+    'logistic glm poisson binomial count yes no': ['front.fit', 'glm.dp_glm'],
 }
 
 

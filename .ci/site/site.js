@@ -16,6 +16,24 @@ document.addEventListener('DOMContentLoaded', () => {
   }
 })
 
+// Tables of results: the first rows, and a button for the rest. Pictures come first, numbers when asked for
+document.addEventListener('DOMContentLoaded', () => {
+  for (const table of document.querySelectorAll('.cell_output table')) {
+    const rows = table.tBodies[0] ? table.tBodies[0].rows.length : 0
+    if (rows <= 8) continue
+    const button = document.createElement('button')
+    const show = all => {
+      table.classList.toggle('long', !all)
+      button.textContent = all ? 'first rows only' : `all ${rows} rows`
+      button.setAttribute('aria-expanded', all)
+    }
+    button.type = 'button'; button.className = 'more'
+    button.onclick = () => show(table.classList.contains('long'))
+    table.after(button)
+    show(false)
+  }
+})
+
 // Search: names whose one line has the words stand first
 document.addEventListener('DOMContentLoaded', () => {
   const results = document.getElementById('search-results'), asked = new URLSearchParams(location.search).get('q')
