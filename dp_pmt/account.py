@@ -75,7 +75,8 @@ def _lock_windows(file):
 def _append(file, line):
     "One line at the end, on the disk when this returns"
     file.seek(0, os.SEEK_END)
-    os.write(file.fileno(), line.encode())
+    rest = line.encode()
+    while rest: rest = rest[os.write(file.fileno(), rest):] # a full disk takes a part, then raises
     os.fsync(file.fileno())
 
 # %% ../nbs/02a_account.ipynb #fa103ddd
