@@ -152,10 +152,10 @@ class Account(Budget):
         file.seek(offset)
         data = file.read()
         whole = data[:data.rfind(b'\n') + 1]
-        if len(whole) < len(data): # a machine died while it wrote
-            file.truncate(offset + len(whole))
         entries, head = _entries(whole.decode(errors='replace').splitlines(), head)
         if offset == 0: entries = self._first(entries, file, moved)
+        if len(whole) < len(data): # a machine died while it wrote
+            file.truncate(offset + len(whole))
         self._paid += [tuple(p) for e in entries for p in e.get('paid', ())]
         self._moves = getattr(self, '_moves', 0) + sum('paid' not in e for e in entries)
         self._records = getattr(self, '_records', 0) + sum('paid' in e for e in entries)

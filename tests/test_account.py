@@ -99,3 +99,12 @@ def test_a_ledger_in_memory_is_not_spent_elsewhere(folder):
         assert pool.submit(_spent, account).result() == .4
     assert budget.spent == 0 and account.spent == .4
     assert pickle.loads(pickle.dumps(budget)).rho == 1.
+
+
+def test_what_is_no_account_stays_as_it_is(folder):
+    "A file without a line break at its end is no account with half an entry"
+    path = folder/'private.csv'
+    path.write_text(path.read_text().rstrip('\n'))
+    before = path.read_bytes()
+    with pytest.raises(ValueError): Account(path)
+    assert path.read_bytes() == before
