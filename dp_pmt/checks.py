@@ -119,13 +119,20 @@ def check_rng(
 def _as_array(x, name, loose=False):
     "`x` as numpy sees it, or a `ValueError` with our words in place of numpy's"
     try:
-        made = np.asarray(x)
+        made = _quiet_array(x)
         if not loose or made.dtype.kind in 'biuf' or hasattr(x, 'dtype'): return made
         return np.asarray(x, dtype=object) # a list with one text: the other cells as they are
-    except (TypeError, ValueError, OverflowError): pass
+    except Exception: pass # also what an object in a cell raises
     cells = _cells_of(x) if loose and isinstance(x, (list, tuple)) else None
     if cells is not None: return cells
     raise ValueError(f"{label(name)} must be rectangular and hold numbers only")
+
+def _quiet_array(x):
+    "`x` as numpy sees it; of a masked cell in a list numpy would warn"
+    if hasattr(x, 'dtype'): return np.asarray(x)
+    with warnings.catch_warnings():
+        warnings.simplefilter('ignore')
+        return np.asarray(x)
 
 def _cells_of(x):
     "A list, or a list of lists of one length, as an array of objects, whatever is in a cell; else None"
@@ -170,14 +177,18 @@ def _check_kind(X, name, loose=False):
 # %% ../nbs/00_checks.ipynb #e4ab95c8
 def _cell(x):
     "One cell as a number; NaN if it is none"
+    try: return _as_cell(x)
+    except Exception: return math.nan # nothing that a cell holds raises
+
+def _as_cell(x):
+    "See `_cell`"
     if isinstance(x, bytes): x = x.decode('latin-1')
     if isinstance(x, str):
         x = x.strip().lower()
         if x in ('true', 'false'): return float(x == 'true')
         if '_' in x or not x.isascii(): return math.nan # only Python takes 1_000 for a number
     elif not isinstance(x, (Real, Decimal, np.bool_)): return math.nan
-    try: return float(x)
-    except (ValueError, OverflowError): return math.nan
+    return float(x)
 
 def _cells(X):
     "An array or column of anything, cell by cell"
