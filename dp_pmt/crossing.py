@@ -281,7 +281,7 @@ def _check_per_unit(unit, per_unit):
     if per_unit is None: return None
     raise ValueError("per_unit= needs unit=, the column of the persons' ids")
 
-# %% ../nbs/22_crossing.ipynb #df56b194
+# %% ../nbs/22_crossing.ipynb #44b66d7f
 def takes_options(
     but=OWN, # Options of `Run` that the estimator sets itself
 ):
