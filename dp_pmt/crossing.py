@@ -288,7 +288,7 @@ def takes_options(
     "Show the options of `Run` in the signature of an estimator, which refuses all others"
     def shown_in(f):
         f = delegates(Run, but=list(but))(f)
-        known = list(signature(f).parameters)
+        known = [*signature(f).parameters, 'rng'] # a seed is refused with a reason of its own
         @wraps(f)
         def checked(*args, **options):
             check_options(f.__name__, options, known)
