@@ -101,13 +101,17 @@ def _codes(column, levels, unknown, numeric):
     place = {level: j for j, level in enumerate(levels)} | {None: -1, '': -1}
     if isinstance(column.dtype, pd.CategoricalDtype):
         known = [place.get(_level(v), unknown) for v in column.cat.categories]
-        return np.array([*known, -1])[column.cat.codes.to_numpy()]
+        return _small([*known, -1])[column.cat.codes.to_numpy()]
     if isinstance(column.dtype, pd.StringDtype):
         at, known = pd.factorize(column)
-        return np.array([*(place.get(_level(v), unknown) for v in known), -1])[at]
+        return _small([*(place.get(_level(v), unknown) for v in known), -1])[at]
     cells = (place.get(v if type(v) is str else _level(v), unknown)
              for v in column.to_numpy(object))
     return np.fromiter(cells, int, len(column))
+
+def _small(codes):
+    "Integers in as few bytes as hold them"
+    return np.array(codes, np.int16 if max(codes) < 2**15 else np.intp)
 
 def _number_codes(x, levels, unknown):
     "The same for levels that are numbers"
@@ -280,6 +284,10 @@ class _Block:
         self.frame, self.plan, self.learn, self.known = frame, plan, learn, {}
         self.strict = strict # is a level that nobody knows no level?
 
+    def part(self, start, stop):
+        "Some of these rows; what was read of the columns is not read again"
+        return _Part(self, start, stop)
+
     def kept(self, key, make, *args):
         "Compute once"
         if key not in self.known: self.known[key] = make(*args)
@@ -316,7 +324,7 @@ class _Block:
             codes = column.cat.codes.to_numpy()
         else: codes = _codes(column, rule['levels'], unknown, rule['numeric'])
         if rule['fill'] >= 0: codes = np.where(codes == -1, rule['fill'], codes)
-        return codes.astype(np.int16 if len(rule['levels']) < 2**15 else np.intp)
+        return codes.astype(np.int16 if len(rule['levels']) < 2**15 else np.intp, copy=False)
 
     def is_level(self, name, level, other=False):
         "1 where the column has this level, 0 where it has another; or the other way round"
@@ -335,7 +343,7 @@ class _Block:
 
     def _indicator(self, name, j, out):
         "The same for a table with one 1 among zeros, which is faster"
-        np.equal(self.codes(name), j, out=out, casting='unsafe')
+        out[:] = self.codes(name) == j
         gaps = self.kept(('gaps', name), lambda: np.flatnonzero(self.codes(name) < 0))
         out[gaps] = math.nan
         return out
@@ -360,6 +368,18 @@ class _Block:
         return state
 
     def value(self, expr, tree): return self.kept(('value', expr), _value, tree, self)
+
+    def __len__(self): return len(self.frame)
+
+class _Part(_Block):
+    "Some rows of a block"
+    def __init__(self, whole, start, stop):
+        super().__init__(whole.frame, whole.plan, whole.learn, whole.strict)
+        self.whole, self.rows = whole, slice(start, min(stop, len(whole)))
+
+    def raw(self, name): return self.whole.raw(name)[self.rows]
+    def codes(self, name): return self.whole.codes(name)[self.rows]
+    def __len__(self): return self.rows.stop - self.rows.start
 
 # %% ../nbs/14_formulas.ipynb #af35ba94
 FORMAT = 'dp_pmt encoding 1' # first entry of the plain data
@@ -423,9 +443,18 @@ class Encoding:
         self._check_columns(frame, response)
         return self._numbers(_Block(frame, self.plan), response)
 
+    def pieces(self,
+        frame,    # Rows, a pandas frame
+        step:int, # Rows of a piece ≥ 1
+    ):            # Yields the place of its first row, and what `apply` makes of a piece
+        "The rows as numbers piece by piece; cells are read once, formulas computed for each piece"
+        self._check_columns(frame, True)
+        whole = _Block(frame, self.plan)
+        for i in range(0, len(frame), step): yield i, self._numbers(whole.part(i, i + step), True)
+
     def _numbers(self, block, response):
         "The rows of a block as numbers"
-        Z = np.empty((len(self.names) + response, len(block.frame)))
+        Z = np.empty((len(self.names) + response, len(block)))
         with np.errstate(all='ignore'):
             for j, column in enumerate(self.plan['columns']): self._fill(Z[j], column, block)
             if response:
@@ -843,9 +872,9 @@ def _pieces(frame, encoding, decimal='.', column=None):
     ids = None if column is None else frame[column] # as they are, not with points
     if decimal == ',': frame = _with_points(frame, encoding.plan)
     step = max(1, BLOCK//(len(encoding.names) + 1))
-    for i in range(0, len(frame), step):
+    for i, numbers in encoding.pieces(frame, step):
         beside = () if column is None else (ids.iloc[i:i+step],)
-        yield *encoding.apply(frame.iloc[i:i+step]), *beside
+        yield *numbers, *beside
 
 def _with_points(frame, plan):
     "The frame with decimal points in columns of numbers, where they are text"
