@@ -15,11 +15,10 @@ from typing import NamedTuple
 
 import numpy as np
 from fastcore.basics import AttrDict
-from fastcore.meta import delegates
 
 from .checks import check_choice, check_positive
 from .checks import warn as warn_user
-from .crossing import OWN, Run
+from .crossing import Run, takes_options
 from .inference import ResidualSizes, clip_bias, clip_excess, errors
 from .inference import inference_share, influence_query
 from .preconditioning import INTERCEPT, Coordinates, PublicRows
@@ -737,7 +736,7 @@ def _unmoved(run, at, warn):
                    extras=dict(anchor=at), cov="the budget is too small for a step: this is the public fit")
 
 # %% ../nbs/25_anchored.ipynb #anch0031
-@delegates(Run, but=OWN)
+@takes_options()
 def dp_anchored(
     A,                  # Private rows (n, d); `y=None`: a re-iterable of pairs (A_i, y_i); or files
     y,                  # Private responses (n,), the name of their column, or None
@@ -860,7 +859,7 @@ def _empty_rows(n, sizes):
     empty = n - counts.sum()
     if empty <= max(.05*n, 4*sd*math.sqrt(len(OCTAVES))): return []
     return [f"about {min(empty/n, 1):.0%} of the private rows counted as zeros:"
-            " not finite, or zero in every column"]
+            " a gap or a word in a column of numbers, not finite, or zero in every column"]
 
 def _too_little(run, at):
     "A sentence for a budget that is too small for a step"

@@ -183,6 +183,8 @@ def _parser():
     planning.add_argument('--width', type=float,
                           help="width of a 95%% interval to reach, in place of epsilon, which is"
                                " then searched for")
+    planning.add_argument('--complete', type=float,
+                          help="share of private rows without a gap (as in the public rows)")
     planning.add_argument('--of', help="the coefficient whose width is meant (the widest slope)")
     _add_model(planning)
     showing = commands.add_parser('show', help="print a fit that was written, or make a report"
@@ -287,7 +289,7 @@ def _check_suffix(out, *allowed):
 
 def _plan(args):
     "dp_pmt plan"
-    asked = dict(_model(args), public=args.public, n=args.rows)
+    asked = dict(_model(args), public=args.public, n=args.rows, complete=args.complete)
     if args.width is not None:
         epsilon = plan(**asked, width=args.width, of=args.of)
         print(f"epsilon = {epsilon:g} at delta = {args.delta:g} for a width of {args.width:g}")

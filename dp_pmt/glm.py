@@ -10,12 +10,11 @@ import math
 from dataclasses import dataclass, replace
 
 import numpy as np
-from fastcore.meta import delegates
 
 from .anchored import Anchor, dp_anchored, fit_from, public_anchor, public_whitener
 from .checks import check_choice
 from .checks import warn as warn_user
-from .crossing import OWN, Run
+from .crossing import Run, takes_options
 from .inference import clip_bias, score_variance
 from .losses import loss_of
 from .preconditioning import Coordinates, squares
@@ -273,7 +272,7 @@ def _deviance_clip(at, n, rho):
     sd = math.sqrt(3/(2*.015*rho)) # of three sums, in clips
     return max(16., at.null*min(max(8., .05*n/(3*math.sqrt(2)*sd)), 1000.))
 
-@delegates(Run, but=OWN)
+@takes_options()
 def dp_glm(
     A,                  # Private rows (n, d); with `y=None` a re-iterable of pairs (A_i, y_i); or files and tables
     y,                  # Private responses (n,): from 0 to 1, or counts; the name of their column, or None

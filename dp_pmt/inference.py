@@ -140,7 +140,7 @@ class Influences(Query):
         g2 = seen.a*seen.a
         size = np.sqrt(squares(g2))
         most = self.T/np.maximum(size, 1e-300)
-        r2 = (seen.r/self.scale)**2
+        r2 = np.minimum((seen.r/self.scale)**2, 1e300) # zero times infinity is no number
         if self.curve is None: left = _two_points(r2, most)
         else: left = np.minimum(np.interp(size/self.T, _T, self.curve), most)
         parts = np.vstack([g2*np.minimum(r2, most), g2*left])
