@@ -122,6 +122,17 @@ class Anchor(Coordinates):
         V = (np.array(others) - self.start)/self.unit
         return Misfits(self.along(V), c)
 
+    def biased(self,
+        found, # What the steps found
+    )->np.ndarray: # (k, k)
+        "Covariance of what clips and weights did to the fit, beyond what P has of it"
+        return clip_bias(found.M, *found.bias[:2]) + self.bent
+
+    def by_scores(self,
+        found, # What the steps found
+    )->tuple:
+        "The residuals' variance as scores show it; None: ask the residuals"
+
     @property
     def k(self)->int:
         "Number of directions"
@@ -653,7 +664,7 @@ def _walk(run, at, rho, budgets, extra, robust):
     at, chosen, influences = best_of(
         run, at, [first, 0*first], _FAR_OUT*scores.median(), _SHARES['compare']*rho, also)
     return AttrDict(at=at, M=M, public=public, prior=prior, path=path, records=records, sizes=sizes,
-                    chosen=chosen, answers=answers + influences,
+                    chosen=chosen, answers=answers + influences, scores=scores,
                     T=also[0][0].T if also else math.inf, bias=_bias(at, scores, records[-1]))
 
 def _known_moment(at):
@@ -710,8 +721,9 @@ def _all(at, path):
 def _errors(run, found):
     "Covariance and what belongs to it; infinite for columns that were left out"
     if not found.answers: return dict(cov="no share of rho was kept for standard errors")
-    P = found.at.P + clip_bias(found.M, *found.bias[:2]) + found.at.bent
-    out = errors(found.at, found.M, P, run.n, *found.answers, persons=run.persons, T=found.T)
+    P = found.at.P + found.at.biased(found)
+    out = errors(found.at, found.M, P, run.n, *found.answers, persons=run.persons, T=found.T,
+                 scores=found.at.by_scores(found))
     for name in ('cov', 'cov_privacy'):
         out[name][found.at.unknown(), found.at.unknown()] = math.inf
     return out
