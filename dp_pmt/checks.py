@@ -296,7 +296,7 @@ def warn(
     frame, level = sys._getframe(1), 2
     while frame.f_back and frame.f_globals.get('__name__', '').startswith('dp_pmt.'):
         frame, level = frame.f_back, level + 1
-    warnings.warn(text, kind, stacklevel=level - 1)
+    warnings.warn(text, kind, stacklevel=level)
 
 # %% ../nbs/00_checks.ipynb #74e83abf
 def explain(

@@ -16,10 +16,11 @@ from pathlib import Path
 
 from . import __version__
 from .account import Account
+from .checks import PrivacyLeakWarning
 from .front import fit, plan
 from .preconditioning import INTERCEPT
 from .privacy import fine_eps
-from .results import Fit
+from .results import AdviceWarning, Fit
 from .tables import interval_table
 
 # %% ../nbs/61_cli.ipynb #8a527aaa
@@ -320,7 +321,8 @@ def main(
     args = _parser().parse_args(argv)
     with warnings.catch_warnings():
         warnings.showwarning = lambda message, *_, **__: _say(f"note: {message}")
-        warnings.filterwarnings('always', module='dp_pmt')
+        warnings.simplefilter('ignore') # other packages may quote what they read
+        for kind in (AdviceWarning, PrivacyLeakWarning): warnings.simplefilter('always', kind)
         try: dict(fit=_fit, plan=_plan, show=_show)[args.command](args)
         except Exception as e:
             problem = str(e) if _ours(e) else f"stopped by an unexpected {type(e).__name__}"
