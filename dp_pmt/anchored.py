@@ -707,10 +707,11 @@ def fit_from(
     if not budgets: return _unmoved(run, at, warn)
     run.check_ready(JointMoments(at, 1., 1., run.grid), _HIST*budgets[0]/2)
     found = _walk(run, at, rho, budgets, share*rho, cov == 'robust')
-    at, advice = found.at, _advice(run, found)
+    at, table = found.at, _errors(run, found)
+    advice = _advice(run, found, table.get('used'))
     fit = run.fit(at.uncentre(at.start), at.method, path=_all(at, found.path), steps=found.records,
                   advice=advice, extras=dict(sizes=found.sizes.rows, anchor=at),
-                  **_errors(run, found))
+                  **table)
     for text in (advice if warn else []): warn_user(text, AdviceWarning)
     return fit
 
@@ -772,7 +773,7 @@ def _fit_knowing(A, y, known, rho, rng, how, options):
     return fit
 
 # %% ../nbs/25_anchored.ipynb #anch0032
-def _advice(run, found):
+def _advice(run, found, used):
     "Sentences a user should read, from released numbers only"
     last, g = found.records[-1], found.records[0].inflation
     heavy = _outsized(*found.sizes.rows, last.R)
@@ -796,7 +797,7 @@ def _advice(run, found):
          " unknown direction, but one coefficient may have most of it. Transform skewed columns"
          " and responses (log, ranks), or spend more")]
     true = [text for so, text in says if so]
-    return _empty_rows(run.n, found.sizes.rows) + true + _unlearnt(run, found)
+    return _empty_rows(run.n, found.sizes.rows, used) + true + _unlearnt(run, found)
 
 def _units(run, found):
     "Columns of other sizes, and how many times as large they are"
@@ -853,13 +854,13 @@ def _some(names, which, most=8):
     rest = f' and {len(which) - most} more' if len(which) > most else ''
     return ', '.join(names[j] for j in which[:most]) + rest
 
-def _empty_rows(n, sizes):
-    "A sentence on rows that counted as zeros, if there are many"
+def _empty_rows(n, sizes, used):
+    "A sentence on rows that counted as zeros, if there are many; `used`: the better count, if known"
     counts, sd = sizes
-    empty = n - counts.sum()
-    if empty <= max(.05*n, 4*sd*math.sqrt(len(OCTAVES))): return []
-    return [f"about {min(empty/n, 1):.0%} of the private rows counted as zeros:"
-            " a gap or a word in a column of numbers, not finite, or zero in every column"]
+    empty = n - counts.sum() if used is None else n - used
+    if empty <= max(.05*n, 4*sd*math.sqrt(len(OCTAVES))*(used is None)): return []
+    return [f"about {min(empty/n, 1):.0%} of the private rows don't count: they have a gap, a word where"
+            " a number belongs, or zeros in every column"]
 
 def _too_little(run, at):
     "A sentence for a budget that is too small for a step"

@@ -224,10 +224,11 @@ def plan(
     **how,                 # `y`, `X`, `levels`, `other`, `missing`, `intercept`, as for `fit`
 )->pd.DataFrame:           # Standard errors and widths of 95 % intervals; or, for a width, the ε
     "What a fit of `n` private rows would know, from public rows alone; spends nothing"
-    check_integer('seed', seed, 0)
-    n, trials = check_integer('n', n, 2), check_integer('trials', trials)
     known = [c for c in signature(plan).parameters if c != 'how']
     check_options('plan', how, [*known, *_MODEL])
+    if n is None: raise ValueError("give n=, the number of private rows that there will be")
+    check_integer('seed', seed, 0)
+    n, trials = check_integer('n', n, 2), check_integer('trials', trials)
     if width is None: rho = _rho(epsilon, rho, delta, safe=True)
     elif epsilon is not None or rho is not None:
         raise ValueError("give epsilon=, rho= or width=, one of the three")
@@ -239,7 +240,7 @@ def plan(
     world = _World(B, y_B, encoding.intercept)
     if width is None: return world.table(n, rho, trials, seed)
     width_at = lambda eps: world.width(n, eps_to_rho(eps, delta, safe=True), trials, seed, of)
-    return _epsilon_for(check_positive('width', width), width_at)
+    return _epsilon_for(check_positive('width', width), width_at, of)
 
 _MODEL = 'y', 'X', 'levels', 'other', 'missing', 'intercept' # what `plan` hands to `Encoding.of`
 
@@ -304,7 +305,7 @@ class _World:
         return widths[of]
 
 # %% ../nbs/27_front.ipynb #918c1f27
-def _epsilon_for(width, width_at, low=.01, high=100.):
+def _epsilon_for(width, width_at, of=None, low=.01, high=100.):
     "The ε at which a width is reached, to a few hundredths"
     eps, known = 1., {}
     def too_wide(eps):
@@ -312,8 +313,9 @@ def _epsilon_for(width, width_at, low=.01, high=100.):
         return known[eps] > width
     while too_wide(eps):
         if eps >= high: raise ValueError(
-            f"no epsilon up to {high:g} makes the interval so narrow: {known[eps]:.4g} is left, which"
-            " is from sampling. More rows would help")
+            f"no epsilon up to {high:g} makes the interval of {of or 'the widest slope'} so narrow:"
+            f" {known[eps]:.4g} is left, which is from sampling. More rows would help"
+            + ("" if of else "; or name another coefficient, of="))
         eps = min(3*eps, high)
     while not too_wide(eps):
         if eps <= low: return low

