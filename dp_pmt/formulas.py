@@ -92,7 +92,7 @@ def _real_level(v):
     "A number as a text"
     x = float(v)
     if math.isnan(x): return None
-    return str(int(x)) if x == int(min(max(x, -1e15), 1e15)) else repr(x)
+    return str(int(x)) if x == int(min(max(x, -2**53), 2**53)) else repr(x)
 
 # %% ../nbs/14_formulas.ipynb #6efad0b3
 def _codes(column, levels, unknown, numeric):
