@@ -558,3 +558,16 @@ def test_categories_are_read_one_by_one():
         g = pd.Categorical(cells, categories=kinds)
         found.append(encoding.apply(pd.DataFrame({'g': g, 'y': 1.}))[0])
     for rows in found[1:]: np.testing.assert_array_equal(rows, found[0])
+
+
+@pytest.mark.parametrize('words', [[1., 2., np.nan], [1., 2., 0., -0.]], ids=['NaN', 'zeros'])
+def test_odd_words_of_coded_floats_are_no_reason_to_stop(words):
+    "pandas refuses categories that are missing, or equal"
+    codes = pa.array([0, 1, len(words) - 1], pa.int32())
+    table = pa.table({'g': pa.DictionaryArray.from_arrays(codes, pa.array(words)), 'y': [1., 2., 3.]})
+    X, _ = next(EncodedRows(table, Encoding.of(y='y', X=['g'])).blocks())
+    np.testing.assert_array_equal(X[:, 0], [1., 2., words[-1]])
+    by_level = Encoding.of('y ~ C(g)', levels={'g': [1, 2]})
+    X, _ = next(EncodedRows(table, by_level).blocks())
+    np.testing.assert_array_equal(X[:2, 0], [0., 1.])
+    assert as_units(table.append_column('x', table['y']), 'y', 'g').units == 3
