@@ -129,8 +129,13 @@ def _dask_blocks(rows, y, columns):
         rows = ArrayRows(rows[:, :-1], rows[:, -1])
         return ((frame,) for frame in rows.frames(columns)) if columns else rows.blocks()
     if columns is None: return ArrayRows(rows.drop(columns=y), rows[y]).blocks()
-    size = max(1, BLOCK//len(columns))
+    size, rows = max(1, BLOCK//len(columns)), _with_floats(rows)
     return ((rows[i:i + size].reset_index(drop=True),) for i in range(0, len(rows), size))
+
+def _with_floats(rows):
+    "Integers as floats, as they come where one in the partition is missing: no cell shows another"
+    whole = {c: float for c, t in rows.dtypes.items() if isinstance(t, np.dtype) and t.kind in 'iu'}
+    return rows.astype(whole)
 
 def _dask_sums(f, rows, y, columns):
     "What one partition adds"

@@ -133,15 +133,16 @@ def _unicode(column):
     return pa.array([x if x is None else x.decode(errors='replace') for x in cells], pa.string())
 
 def _sound(column):
-    "Can the words of a column be read, if it is coded, and is each there once?"
+    "Is a column not coded, or are its words text that can be read, each there once?"
     import pyarrow as pa
     return not pa.types.is_dictionary(column.type) or all(map(_sound_words, column.chunks))
 
 def _sound_words(chunk):
     "Is that so of one piece?"
     words = chunk.dictionary
+    if not _is_text(words.type): return False # of coded floats one may be NaN, or -0 beside 0
     if words.null_count or len(words.unique()) < len(words): return False
-    return not _is_text(words.type) or _unicode(words).cast(words.type).equals(words)
+    return _unicode(words).cast(words.type).equals(words)
 
 def _nullable(t):
     "Type of pandas for integers and booleans that may be missing"

@@ -92,12 +92,12 @@ def _real_level(v):
     "A number as a text"
     x = float(v)
     if math.isnan(x): return None
-    return str(int(x)) if x == int(min(max(x, -1e15), 1e15)) else repr(x)
+    return str(int(x)) if x == int(min(max(x, -2**53), 2**53)) else repr(x)
 
 # %% ../nbs/14_formulas.ipynb #6efad0b3
 def _codes(column, levels, unknown, numeric):
     "The place of each cell among `levels`; `unknown` if it has none, -1 if it is missing"
-    if numeric: return _number_codes(_numbers(column), levels, unknown)
+    if numeric: return _number_codes(column, levels, unknown)
     place = {level: j for j, level in enumerate(levels)} | {None: -1, '': -1}
     if isinstance(column.dtype, pd.CategoricalDtype):
         known = [place.get(_level(v), unknown) for v in column.cat.categories]
@@ -113,12 +113,17 @@ def _small(codes):
     "Integers in as few bytes as hold them"
     return np.array(codes, np.int16 if max(codes) < 2**15 else np.intp)
 
-def _number_codes(x, levels, unknown):
-    "The same for levels that are numbers"
+def _number_codes(column, levels, unknown):
+    "The same for levels that are numbers; the word 'other' is a level too, where there is one"
+    x = _numbers(column)
     values = np.array([_number(v) for v in levels]) # 'other' is none
     order = np.argsort(values)
     at = order[np.searchsorted(values[order], x).clip(max=len(values) - 1)]
-    return np.where(np.isnan(x), -1, np.where(values[at] == x, at, unknown))
+    codes = np.where(np.isnan(x), -1, np.where(values[at] == x, at, unknown))
+    if 'other' in levels and column.dtype.kind not in 'biufmMc':
+        words = (isinstance(v, str) and v == 'other' for v in column.to_numpy(object))
+        codes[np.fromiter(words, bool, len(x))] = levels.index('other')
+    return codes
 
 # %% ../nbs/14_formulas.ipynb #fd8848c0
 def _tree(expr):

@@ -25,14 +25,14 @@ from .rows import Rows, as_rows
 def _text(x):
     "An id as text, the same whatever type it came in; empty if it is missing"
     try: return _as_text(x)
-    except Exception: return type(x).__name__ # an id that can't be printed
+    except Exception: return '' # an id that can't be printed
 
 def _as_text(x):
     "See `_text`"
     if x is None or x is pd.NA or x is pd.NaT: return ''
     if isinstance(x, bytes): x = x.decode('latin-1')
     if isinstance(x, np.ndarray): x = x.tolist()
-    if isinstance(x, (list, tuple)): return f"({', '.join(map(_text, x))})"
+    if isinstance(x, (list, tuple)): return repr([*map(_text, x)])
     if isinstance(x, datetime) and x.tzinfo: x = x.astimezone(timezone.utc)
     number = _number_text(x) if isinstance(x, (str, Real, Decimal, np.bool_)) else None
     text = str(x).removesuffix(' 00:00:00') if number is None else number
@@ -43,16 +43,23 @@ _SAYS = re.compile(r'\s*[+-]?(\d+\.?\d*|\.\d+)(e[+-]\d+)?\s*|\s*nan\s*', re.ASCI
 
 def _number_text(x):
     "A number, or a text that says one, as text; None if it is none"
+    if isinstance(x, (float, np.floating)): return _float_text(x)
     if isinstance(x, str):
         if not _SAYS.fullmatch(x): return None
-        x = re.sub(r'\.0*\s*$', '', x)
-    try: return str(int(x)) if isinstance(x, str) or x == int(x) else repr(float(x))
-    except (ValueError, ArithmeticError): pass
+        x = Decimal(x.strip())
+    if x != x: return ''
     try: number = float(x)
     except (ValueError, ArithmeticError): return None
-    if number != number: return ''
-    if math.isinf(number) or not number and x: return None # beyond floats: many ids would be one
-    return str(int(number)) if number.is_integer() else repr(number)
+    if math.isinf(number) or not number and x: return None # beyond floats
+    if x == int(x): return str(int(x))
+    exact = Decimal(repr(number)) if isinstance(x, Decimal) else number
+    return repr(number) if exact == x else None # more digits than a float has: many ids would be one
+
+def _float_text(x):
+    "A float as text; none where not every integer is a float"
+    if not abs(x) < 2/np.finfo(type(x)).eps: return ''
+    if x == int(x): return str(int(x))
+    return repr(float(x)) if float(x) == x else str(x)
 
 # %% ../nbs/12a_units.ipynb #17adf471
 _PLAIN = ('string', 'integer', 'floating', 'boolean', 'bytes') # objects of one type: equal ids print alike
@@ -155,6 +162,9 @@ class UnitRows(Rows):
     def _without_nobody(self, table):
         "The counts, beyond all bounds for rows without an id: nobody knows whose they are"
         nobody = table.keys == _id_keys([None], self.secret)
+        if nobody.all(): raise ValueError(
+            "no row has an id. Integers from 2^53 on are none where they may have been floats, as in Dask's"
+            " int64: give them as text, or in a type with gaps such as Int64")
         return ByPerson(table.keys, np.where(nobody, _NOBODY, table.values))
 
     def _counted_ids(self):
@@ -208,7 +218,7 @@ def as_units(
     strict:bool=True, # Refuse columns of text and objects, which may hold numbers?
 )->UnitRows:
     "The same rows, each with the number of rows of its person"
-    if hasattr(A, 'to_pandas') and not (y is None or isinstance(y, str)): A = A.to_pandas()
+    if hasattr(A, 'to_pandas') and not (y is None or isinstance(y, str)): A = _in_pandas(A, unit)
     in_pandas = type(A).__module__.split('.')[0] == 'pandas'
     if isinstance(unit, str) and in_pandas: A, unit = _without_ids(A, unit)
     rows = as_rows(A, y, n, strict=strict if not isinstance(unit, str) else None)
@@ -217,8 +227,22 @@ def as_units(
     rows.check_types(strict)
     return UnitRows(rows, unit)
 
+def _in_pandas(A, unit):
+    "A table of Arrow or Polars as a frame, its ids as they are"
+    frame = A.to_pandas()
+    if isinstance(unit, str) and list(frame.columns).count(unit) == 1:
+        frame[unit] = np.fromiter(_cells(A[unit]), object, len(frame))
+    return frame
+
+def _cells(ids):
+    "Ids of Arrow, Polars and masked arrays as a list: else one that is missing makes floats of all"
+    if isinstance(ids, np.ma.MaskedArray): return ids.astype(object).filled(None).tolist()
+    as_list = getattr(ids, 'to_pylist', None) or getattr(ids, 'to_list', None)
+    return as_list() if as_list else ids
+
 def _as_ids(unit):
     "Ids, one a row, whatever they are"
+    if not hasattr(unit, 'iloc'): unit = _cells(unit)
     if isinstance(unit, (list, tuple)): return pd.Series(list(unit), dtype=object)
     if np.ndim(unit) == 1: return unit
     raise ValueError("unit must be the name of a column, or one id a row")

@@ -533,3 +533,41 @@ def test_codes_of_one_piece_are_no_reason_to_stop(words):
     ids = pa.chunked_array([coded([0, 1], ['a', 'b']), coded(pa.array([0, 1]), pa.array(words))])
     table = pa.table(dict(x=[1., 2, 3, 4], y=[1., 2, 3, 4], who=ids))
     assert as_units(table, 'y', 'who').units == len({'a', 'b', *words})
+
+
+@pytest.mark.parametrize('suffix', ['csv', 'parquet'])
+def test_words_of_a_block_change_no_level(tmp_path, suffix):
+    "Text comes coded from files: where its words happened to be the levels in order, 'other' was a level"
+    encoding = Encoding.of('y ~ g', levels={'g': [1, 2]}, other='other')
+    def read(first):
+        frame = pd.DataFrame({'g': [first, '2', 'other', *['other']*5, '1'], 'y': 1.})
+        path = tmp_path/f'{first}.{suffix}'
+        getattr(frame, f'to_{suffix}')(path, index=False)
+        coded, plain = EncodedRows(path, encoding), EncodedRows(frame.astype({'g': object}), encoding)
+        found = [np.concatenate([A for A, _ in rows.blocks()])[1:] for rows in (coded, plain)]
+        np.testing.assert_array_equal(*found)
+        return found[0]
+    np.testing.assert_array_equal(read('1'), read('2'))
+
+
+def test_categories_are_read_one_by_one():
+    "Whatever else is a category of the column, and in which order"
+    encoding = Encoding.of('y ~ g', levels={'g': [1, 2]}, other='other')
+    cells, found = ['1', 'other', '2', None], []
+    for kinds in (['1', '2', 'other'], ['1', '2', 'other', 'x'], ['other', '2', '1']):
+        g = pd.Categorical(cells, categories=kinds)
+        found.append(encoding.apply(pd.DataFrame({'g': g, 'y': 1.}))[0])
+    for rows in found[1:]: np.testing.assert_array_equal(rows, found[0])
+
+
+@pytest.mark.parametrize('words', [[1., 2., np.nan], [1., 2., 0., -0.]], ids=['NaN', 'zeros'])
+def test_odd_words_of_coded_floats_are_no_reason_to_stop(words):
+    "pandas refuses categories that are missing, or equal"
+    codes = pa.array([0, 1, len(words) - 1], pa.int32())
+    table = pa.table({'g': pa.DictionaryArray.from_arrays(codes, pa.array(words)), 'y': [1., 2., 3.]})
+    X, _ = next(EncodedRows(table, Encoding.of(y='y', X=['g'])).blocks())
+    np.testing.assert_array_equal(X[:, 0], [1., 2., words[-1]])
+    by_level = Encoding.of('y ~ C(g)', levels={'g': [1, 2]})
+    X, _ = next(EncodedRows(table, by_level).blocks())
+    np.testing.assert_array_equal(X[:2, 0], [0., 1.])
+    assert as_units(table.append_column('x', table['y']), 'y', 'g').units == 3

@@ -1,0 +1,82 @@
+"Different persons stay different whatever reader brings their ids, and whoever else has none"
+import dask.dataframe as dd
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from decimal import Decimal
+from fractions import Fraction
+
+from dp_pmt.clusters import DaskRows
+from dp_pmt.formulas import Encoding, EncodedRows
+from dp_pmt.units import _id_keys, as_units
+
+LARGE = [2**53 + i for i in range(4)]
+X, Y = np.ones((5, 1)), np.zeros(5)
+
+
+def _tables(ids):
+    table = pa.table({'id': pa.array(ids, pa.int64()), 'x': X[:, 0]})
+    yield table, 'id'
+    yield pl.from_arrow(table), 'id'
+    yield X, table['id']
+    yield X, table['id'].combine_chunks()
+    yield X, pl.Series(ids)
+    yield X, np.ma.array([i or 0 for i in ids], mask=[i is None for i in ids])
+
+
+@pytest.mark.parametrize('last', [7, None])
+def test_one_missing_id_merges_no_others(last):
+    "Readers make floats of integers with a gap, and of two neighbours beyond 2^53 one number"
+    counts = [as_units(A, Y, unit, strict=False).units for A, unit in _tables([*LARGE, last])]
+    assert counts == [5]*6
+
+
+def _dask(path, ids, code):
+    table = {'id': pa.array(ids, pa.int64()), 'code': pa.array(code, pa.int64()), 'y': np.arange(4.)}
+    pq.write_table(pa.table(table), path)
+    return dd.read_parquet(path)
+
+
+def test_a_gap_in_a_partition_changes_no_other_row(tmp_path):
+    "Dask has floats in a partition with a gap, integers in another"
+    whole = _dask(tmp_path/'a', [*LARGE[:2], 1, 2], [10**15 + 1, LARGE[1], 1, 2])
+    gap = _dask(tmp_path/'b', [*LARGE[:2], 1, None], [10**15 + 1, LARGE[1], 1, None])
+    secret = '0123456789abcdef'
+    frames = [next(DaskRows(f, 'y').frames(['id', 'code'])) for f in (whole, gap)]
+    keys = [_id_keys(f['id'], secret)[:3] for f in frames]
+    assert (keys[0] == keys[1]).all()
+    nobody = _id_keys([None], secret)
+    assert (keys[0][:2] == nobody).all() and keys[0][2] != nobody
+    levels = {'code': ['1', '2', str(10**15 + 1), str(LARGE[1])]}
+    encoding = Encoding.of('y ~ code', levels=levels)
+    sums = [EncodedRows(f, encoding) for f in (whole, gap)]
+    rows = [np.concatenate([A for A, _ in r.blocks()])[:3] for r in sums]
+    assert np.array_equal(*rows)
+
+
+def test_dask_says_why_nobody_has_an_id(tmp_path):
+    frame = _dask(tmp_path/'a', LARGE, [1, 2, 3, 4])
+    with pytest.raises(ValueError, match='give them as text'): as_units(frame, 'y', 'id').units
+    exact = as_units(frame.astype({'id': 'Int64'}), 'y', 'id')
+    assert exact.units == 4
+
+
+@pytest.mark.parametrize('two', [
+    ['1700000000.123456789', '1700000000.123456788'],
+    [Decimal('1700000000.123456789'), Decimal('1700000000.123456788')],
+    [Fraction(1, 3), Fraction(10**20, 3*10**20 + 1)],
+    ['123456789012345678901e+0', '123456789012345678902e+0'],
+    [[1, '2, 3'], [1, 2, 3]],
+], ids=['text', 'decimal', 'fraction', 'exponent', 'list'])
+def test_ids_that_floats_would_make_one(two):
+    keys = _id_keys(pd.Series(two, dtype=object), '0123456789abcdef')
+    assert keys[0] != keys[1]
+
+
+def test_ids_that_may_be_anybody_are_nobody():
+    "A rounded integer, and what can't be printed"
+    nobody, *keys = _id_keys(pd.Series([None, 2.**53, 1e300, -np.inf, 10**5000], dtype=object), '0'*16)
+    assert (keys == nobody).all()
