@@ -214,12 +214,13 @@ def shows(c):
 def folded(c, f, body, open_page):
     "Tags of a code cell, and the line that opens it: checks fold to one line, code behind a figure folds too"
     checks, kind, lines = len(CHECK.findall(body)), shows(c), body.strip().count('\n') + 1
-    if 'hide-input' in f or f.get('echo') == 'false': return ['remove-input'], ''
+    if 'hide-input' in f or f.get('echo') == 'false' or re.fullmatch(r'demo\([^#]*\)', body.strip()): return ['remove-input'], ''
     if 'code-fold' in f: return (['hide-input'], 'Show the code') if f['code-fold'] == 'true' else ([], '')
     if 'test' in f or (is_pure_check(body) and kind in ('', 'text') and (checks > 1 or not kind)):
         return ['hide-cell'], f"checked: {checks} statement{'s'*(checks != 1)}"
     wide = max(map(len, body.splitlines()), default=0) > 104
-    if open_page and lines <= 16 and not wide: return [], ''
+    plumbing = lines > 8 and (checks > 1 or re.search(r'^(?:def|class) ', body, re.M))
+    if open_page and lines <= 16 and not wide and not plumbing: return [], ''
     if checks and kind in ('', 'text'): return ['hide-cell'], f"checked: {checks} statement{'s'*(checks != 1)}"
     defines = re.findall(r'^(?:def|class) (\w+)', body, re.M)
     if kind in ('figure', 'table') or defines or lines > 6 or wide:
@@ -256,12 +257,43 @@ def drop_first_frame(demo, cells, drawings):
     drawings[:] = [p for p in drawings if p[2] is not last]
 
 
+def fold_numbers(c, cells):
+    "A table right below a figure has the numbers behind it: it folds"
+    last = cells[-1] if cells else None
+    if shows(c) != 'table' or last is None or last.cell_type != 'code' or shows(last) != 'figure': return
+    if not any('<table' in ''.join(o.get('data', {}).get('text/html', '')) for o in c.outputs): return
+    c.metadata.update(tags=['hide-cell'], mystnb={**c.metadata.get('mystnb', {}), **dict.fromkeys(('code_prompt_show', 'code_prompt_hide'), 'the numbers behind the figure')})
+
+
 LATE = 6 # a page whose first picture comes after so many cells opens with it
 
 
-def opening(cells, drawings):
+BORROWED = {'41_experiments': '42_synthetic'} # what it computes is drawn there
+
+
+def first_figure(path, up=''):
+    "The first figure of a notebook, as HTML"
+    nb = nbformat.read(path, 4)
+    svgs = lines(path, nb)
+    for c in nb.cells:
+        for key in filter(svgs.__contains__, map(pictures.key_of, pictures.pngs(c))):
+            alt = flags(c).get('fig-alt') or made.alt(c.source, title(path))
+            return f'```{{raw}} html\n<div class="drawing">{pictures.image(*svgs[key], alt, static/"figures", f"{up}_static/figures/")}</div>\n```\n'
+    return ''
+
+
+def borrowed(path):
+    "The opening of a page without a figure: that of a page that draws what it computes, or the place of this one on the way"
+    other = nbs/f'{BORROWED.get(path.stem, "")}.ipynb'
+    if path.stem == 'index': return []
+    if other.exists(): return [nbformat.v4.new_markdown_cell(f'{first_figure(other)}\nFrom [{title(other)}]({other.name}).')]
+    return [nbformat.v4.new_markdown_cell(made.road(path.stem))]
+
+
+def opening(path, cells, drawings):
     "The picture that a page opens with, where its first comes late: a figure or a demo, and the section that it is from"
-    if not drawings or drawings[0][0] <= LATE: return []
+    if not drawings: return borrowed(path)
+    if drawings[0][0] <= LATE: return []
     _, heading, cell = drawings[0]
     heading = re.sub(r'\\(\w+)', lambda m: made.GREEK.get(m[1], m[1]), heading)
     said = f'From *{heading}*, below.' if heading else 'From below.'
@@ -283,6 +315,7 @@ def page(path):
                 if 'text/markdown' in o.get('data', {}): o['data']['text/markdown'] = re.sub(r'\]\(([\w./]+)\.ipynb', r'](\1.html', local_links(''.join(o['data']['text/markdown']), doc))
             new = code_cells(c, module, heading, open_page) + [raw(framed(html, doc)) for html in found.get(str(i), [])]
             if found.get(str(i)): drop_first_frame(c, cells, drawings)
+            if not open_page: fold_numbers(c, cells)
             drawn = [x for x in new if x.cell_type == 'markdown' and '<div class="demo">' in x.source or x.cell_type == 'code' and shows(x) == 'figure']
             drawings += [(len(cells), heading, x) for x in drawn]
             cells += new
@@ -290,7 +323,7 @@ def page(path):
         heading = ([heading] + re.findall(r'^#+ (.+)$', c.source, re.M))[-1].replace('`', '').replace('$', '')
         c.source = mark_statements(local_links(c.source, doc), doc, seen, own)
         cells.append(c)
-    cells[1:1] = opening(cells, drawings)
+    cells[1:1] = opening(path, cells, drawings)
     nb.cells, nb.metadata = cells, nbformat.from_dict({'language_info': {'name': 'python', 'pygments_lexer': 'ipython3'}, 'kernelspec': {'name': 'python3', 'language': 'python', 'display_name': 'Python 3'}})
     return (nb if doc == 'index' else as_lines(nb, svgs, doc)), seen, svgs
 
@@ -355,6 +388,12 @@ def card(path):
     fig.savefig(path, dpi=100); plt.close(fig)
 
 
+def compared():
+    "The picture of the comparison, for the first page"
+    path = nbs/'45_comparison.ipynb'
+    return f'{first_figure(path)}\nFrom [{title(path)}]({path.name}).'
+
+
 def main():
     shutil.rmtree(src, ignore_errors=True); shutil.rmtree(static, ignore_errors=True)
     (src/'reference').mkdir(parents=True); static.mkdir(exist_ok=True)
@@ -368,7 +407,7 @@ def main():
     for path in paths:
         nb, stated[path], svgs = page(path)
         if path.stem == 'index':
-            nb = as_lines(made.landing(nb, here, svgs, static), svgs, 'index')
+            nb = as_lines(made.landing(nb, here, svgs, static, compared()), svgs, 'index')
             nb.cells.append(nbformat.v4.new_markdown_cell(contents(paths)))
         target = src/path.relative_to(nbs); target.parent.mkdir(exist_ok=True)
         nbformat.write(nb, target)

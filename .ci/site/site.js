@@ -20,7 +20,7 @@ document.addEventListener('DOMContentLoaded', () => {
 document.addEventListener('DOMContentLoaded', () => {
   for (const table of document.querySelectorAll('.cell_output table')) {
     const rows = table.tBodies[0] ? table.tBodies[0].rows.length : 0
-    if (rows <= 8) continue
+    if (table.closest('.dp-summary') || rows <= 5 || rows <= 8 && table.offsetHeight < 300) continue // a regression table is shown whole
     const button = document.createElement('button')
     const show = all => {
       table.classList.toggle('long', !all)
