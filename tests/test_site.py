@@ -336,6 +336,29 @@ def test_demos(browser, url, page):
             assert all(a != b for a, b in zip(seen, seen[1:])), f'{page}: a step changes nothing'
 
 
+TICK = re.compile(r'<g id="([xy]tick_\d+)">(.*?)(?=<g id="(?:[xy]tick|patch|matplotlib\.axis|axes|legend)_?\d*">|$)', re.S)
+
+
+def axes(svg):
+    "The ticks of a figure: which, where, and what stands at them"
+    out = [re.search(r'<svg [^>]*?viewBox="([^"]+)"', svg)[1]]
+    for name, body in TICK.findall(svg):
+        place, label = re.search(r'<use [^>]*?x="([-\d.]+)" y="([-\d.]+)"', body), re.search('<!-- (.*?) -->', body)
+        out.append((name, place and place.groups(), label and label[1]))
+    return out
+
+
+@pytest.mark.parametrize('page', demo_pages)
+def test_axes_stay(page):
+    "All frames of a demo have the same size, the same ticks and the same labels: what moves is what the sliders change"
+    text = (site/page).read_text(encoding='utf-8')
+    for demo in text.split('<div class="demo">')[1:]:
+        frames = re.findall(r'<img class="day" data-at="([^"]+)"[^>]* src="([^"]+)"', demo)
+        found = {}
+        for at, src in frames: found.setdefault(str(axes((site/page).parent.joinpath(src).read_text(encoding='utf-8'))), []).append(at)
+        assert len(frames) > 1 and len(found) == 1, f'{page}: {len(found)} kinds of axes, {[v[:3] for v in found.values()][:4]}'
+
+
 class Links(HTMLParser):
     "What a page points to, and the places in it that can be pointed to"
     def __init__(self, text):
