@@ -211,24 +211,32 @@ def shows(c):
     return 'figure' if {'image/png', 'image/svg+xml'} & keys else 'table' if {'text/html', 'text/markdown'} & keys else 'text' if keys else ''
 
 
-def folded(c, f, body, open_page):
+def only_demo(body):
+    "Is a cell a call of `demo`, perhaps with the grids that it takes?"
+    kinds = [type(n).__name__ for n in ast.parse(body).body]
+    return is_demo(nbformat.v4.new_code_cell(body)) and set(kinds[:-1]) <= {'Assign'} and kinds[-1] == 'Expr'
+
+
+def folded(c, f, body, open_page, inside):
     "Tags of a code cell, and the line that opens it: checks fold to one line, code behind a figure folds too"
     checks, kind, lines = len(CHECK.findall(body)), shows(c), body.strip().count('\n') + 1
-    if 'hide-input' in f or f.get('echo') == 'false' or re.fullmatch(r'demo\([^#]*\)', body.strip()): return ['remove-input'], ''
+    if 'hide-input' in f or f.get('echo') == 'false' or only_demo(body): return ['remove-input'], ''
     if 'code-fold' in f: return (['hide-input'], 'Show the code') if f['code-fold'] == 'true' else ([], '')
     if 'test' in f or (is_pure_check(body) and kind in ('', 'text') and (checks > 1 or not kind)):
         return ['hide-cell'], f"checked: {checks} statement{'s'*(checks != 1)}"
     wide = max(map(len, body.splitlines()), default=0) > 104
     plumbing = lines > 8 and (checks > 1 or re.search(r'^(?:def|class) ', body, re.M))
     if open_page and lines <= 16 and not wide and not plumbing: return [], ''
-    if checks and kind in ('', 'text'): return ['hide-cell'], f"checked: {checks} statement{'s'*(checks != 1)}"
+    quiet = ('',) if open_page else ('', 'text', 'table') if inside else ('', 'text') # where tables are of tests, they fold with them
+    if checks and kind in quiet: return ['hide-cell'], f"checked: {checks} statement{'s'*(checks != 1)}"
     defines = re.findall(r'^(?:def|class) (\w+)', body, re.M)
     if kind in ('figure', 'table') or defines or lines > 6 or wide:
-        return ['hide-input'], f"Show the code{': ' + ', '.join(defines[:3]) if defines else ''}"
+        whole = kind == 'text' and not open_page # numbers that nothing names say nothing without their code
+        return ['hide-cell' if whole else 'hide-input'], f"Show the code{': ' + ', '.join(defines[:3]) if defines else ''}"
     return [], ''
 
 
-def code_cells(c, module, heading, open_page):
+def code_cells(c, module, heading, open_page, inside):
     "A code cell as the page shows it: nothing, an API entry with its source folded, or the cell"
     f, body = flags(c), re.sub(r'^#\|.*\n?', '', c.source, flags=re.M)
     if {'hide', 'default_exp'} & set(f): return []
@@ -239,7 +247,7 @@ def code_cells(c, module, heading, open_page):
         named = ', '.join(a or b for a, b in names[:3])
         c.metadata.update(tags=['hide-input'], mystnb=dict(code_prompt_show=f'source: {named}', code_prompt_hide='hide the source'))
         return [nbformat.v4.new_markdown_cell(text), c] if text else [c]
-    tags, prompt = folded(c, f, body, open_page)
+    tags, prompt = folded(c, f, body, open_page, inside)
     alt = f.get('fig-alt') or made.alt(body, heading)
     c.metadata.update(tags=tags, mystnb={'image': {'alt': alt}, **(dict(code_prompt_show=prompt, code_prompt_hide=prompt) if prompt else {})})
     c.outputs = [o for o in c.outputs if WIDGET not in o.get('data', {})] # a widget without its kernel shows nothing
@@ -307,13 +315,13 @@ def page(path):
     "One notebook as a page: (notebook, the statements of the paper on it, its figures as SVG)"
     nb, doc, seen, heading, cells = nbformat.read(path, 4), str(path.relative_to(nbs).with_suffix('')), [], '', []
     found, svgs, own, drawings = demos(path, nb), lines(path, nb), ids(path), []
-    open_page = doc == 'index' or group(path) in made.OPEN
+    open_page, inside = doc == 'index' or group(path) in made.OPEN, doc != 'index' and group(path) == made.INSIDE
     module = next((f"{cfg['lib_name']}.{flags(c)['default_exp']}" for c in nb.cells if 'default_exp' in flags(c)), None)
     for i, c in enumerate(nb.cells):
         if c.cell_type == 'code':
             for o in c.outputs:
                 if 'text/markdown' in o.get('data', {}): o['data']['text/markdown'] = re.sub(r'\]\(([\w./]+)\.ipynb', r'](\1.html', local_links(''.join(o['data']['text/markdown']), doc))
-            new = code_cells(c, module, heading, open_page) + [raw(framed(html, doc)) for html in found.get(str(i), [])]
+            new = code_cells(c, module, heading, open_page, inside) + [raw(framed(html, doc)) for html in found.get(str(i), [])]
             if found.get(str(i)): drop_first_frame(c, cells, drawings)
             if not open_page: fold_numbers(c, cells)
             drawn = [x for x in new if x.cell_type == 'markdown' and '<div class="demo">' in x.source or x.cell_type == 'code' and shows(x) == 'figure']

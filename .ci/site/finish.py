@@ -189,6 +189,20 @@ def folds(text):
     return out
 
 
+def gathered(run):
+    "Three and more cells that fold, behind one line: whose source they hold, and how many statements they check"
+    said = re.findall(r'<p class="collapsed admonition-title">(.*?)</p>', run, re.S)
+    cells = len(FOLD.findall(run))
+    if cells < 3 or len(said) != cells: return run
+    checks = [int(n) for n in re.findall(r'checked: (\d+)', ' '.join(said))]
+    names = [n for t in said if not t.startswith('checked') for n in re.findall(r'(?<=[:,] )\w+', t)]
+    parts = [f"source: {names[0]} and {len(names) - 1} more" if len(names) > 1 else f'source: {names[0]}'] if names else []
+    if checks: parts.append(f"checked: {sum(checks)} statement{'s'*(sum(checks) != 1)}")
+    if not parts: return run
+    opened = run.replace('<details class="admonition hide above-input"', '<details open class="admonition hide above-input"')
+    return f'<details class="run"><summary>{"; ".join(parts)}</summary>{opened}</details>'
+
+
 def beside(text):
     "What folds stands behind the sentence, or the entry, that it belongs to: no line of its own"
     entries = {closing(text, m.start(), 'details'): m.start() for m in re.finditer('<details class="api">', text)}
@@ -197,9 +211,10 @@ def beside(text):
         before = text[:start].rstrip()
         if before.endswith('</p>'): first, kind = max(m.start() for m in re.finditer(r'<p[ >]', before[-20_000:])) + max(0, len(before) - 20_000), 'said'
         elif len(before) in entries: first, kind = entries[len(before)], 'said entry'
-        else: continue
+        else: first, kind = start, ''
         if first < at: continue # inside what is wrapped
-        out += [text[at:first], f'<div class="{kind}">', text[first:end], '</div>']
+        run = gathered(text[start:end])
+        out += [text[at:first], f'<div class="{kind}">{text[first:start]}{run}</div>' if kind else run]
         at = end
     return ''.join(out) + text[at:]
 

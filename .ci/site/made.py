@@ -45,8 +45,9 @@ def alt(source, heading):
 
 CODE = '''import dp_pmt
 
-fit = dp_pmt.fit('log(wage) ~ education + experience',
-                 'private.csv', 'public.csv', epsilon=1)
+fit = dp_pmt.fit('log(wage) ~ education',
+                 'private.csv', 'public.csv',
+                 epsilon=1)
 print(fit.summary())
 print(fit.statement())'''
 
@@ -109,7 +110,7 @@ def hero_figure():
     from dp_pmt.figures import _svg
     from dp_pmt.gallery import plot_regression
     with plt.style.context('dp_pmt.dp_pmt'):
-        plot_regression('cps88')
+        plot_regression('cps88').set_title('')
         plt.gcf().set_size_inches(4.4, 3.9)
         out = _svg(plt.gcf())
         plt.close()
