@@ -315,7 +315,7 @@ def page(path):
     "One notebook as a page: (notebook, the statements of the paper on it, its figures as SVG)"
     nb, doc, seen, heading, cells = nbformat.read(path, 4), str(path.relative_to(nbs).with_suffix('')), [], '', []
     found, svgs, own, drawings = demos(path, nb), lines(path, nb), ids(path), []
-    open_page, inside = doc == 'index' or group(path) in made.OPEN, doc != 'index' and group(path) == made.INSIDE
+    open_page, inside = doc == 'index' or group(path) in made.OPEN and path.stem not in made.CLOSED, doc != 'index' and group(path) == made.INSIDE
     module = next((f"{cfg['lib_name']}.{flags(c)['default_exp']}" for c in nb.cells if 'default_exp' in flags(c)), None)
     for i, c in enumerate(nb.cells):
         if c.cell_type == 'code':

@@ -26,6 +26,7 @@ GROUPS = {
 }
 INSIDE = 'How it is made'
 OPEN = 'Start', 'How to', 'Gallery' # pages whose code is for the reader to copy
+CLOSED = '50_audit', # ... but for those that derive more than they show
 GREEK = dict(rho='ρ', kappa='κ', delta='δ', varepsilon='ε', epsilon='ε', eta='η', sigma='σ', beta='β')
 PAGES = 'choose', 'paper', 'reference/api'
 

@@ -18,8 +18,9 @@ document.addEventListener('DOMContentLoaded', () => {
 
 // Tables of results: the first rows, and a button for the rest. Pictures come first, numbers when asked for
 document.addEventListener('DOMContentLoaded', () => {
-  for (const table of document.querySelectorAll('.cell_output table')) {
+  for (const table of document.querySelectorAll('article table')) {
     const rows = table.tBodies[0] ? table.tBodies[0].rows.length : 0
+    if (!table.closest('.cell_output') && (rows <= 16 || document.querySelector('.genindextable, #by-module'))) continue // written by hand
     if (table.closest('.dp-summary') || rows <= 5 || rows <= 8 && table.offsetHeight < 300) continue // a regression table is shown whole
     const button = document.createElement('button')
     const show = all => {
