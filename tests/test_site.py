@@ -112,7 +112,7 @@ const figures = [...article.querySelectorAll('img, svg.guide, .planner, .demo')]
 return {all: article.getBoundingClientRect().height, code: sum('article div.highlight-ipython3, article div.highlight-python, article div.highlight-sh'), api: sum('article dl.py'),
         figures: figures.reduce((a, e) => a + seen(e), 0), first: figures.length ? figures[0].getBoundingClientRect().top + scrollY : null,
         cut: [...document.querySelectorAll('article pre')].filter(e => seen(e) && e.scrollWidth > e.clientWidth + 2).length,
-        wide: [...document.querySelectorAll('article table')].filter(e => seen(e) && e.scrollWidth > article.clientWidth + 2).length}"""
+        wide: [...document.querySelectorAll('article table')].filter(e => seen(e) && e.offsetWidth > e.closest('.cell_output, .pst-scrollable-table-container, section, article').clientWidth + 2).length}"""
 
 
 @pytest.fixture(scope='session')
@@ -129,18 +129,19 @@ def shapes(browser, url):
 
 @needs_browser
 def test_shares(shapes):
-    "More picture than code: figures and demos 15 % of the height at least (20 % is the goal), code that is open at most 15 %"
+    "More picture than code: figures and demos 20 % of the height at least, code that is open at most 15 %"
     notebooks = {p: s for p, s in shapes.items() if p not in ('genindex.html', 'reference/api.html', 'search.html')}
     total = {k: sum(s[k] for s in notebooks.values()) for k in ('all', 'figures', 'code', 'api')}
     for page, s in notebooks.items(): print(f"{page:45} {s['all']:7.0f} px, figures {s['figures']/s['all']:4.0%}, code {s['code']/s['all']:4.0%}, API {s['api']/s['all']:4.0%}")
     print({k: f"{v/total['all']:.1%}" for k, v in total.items()})
-    assert total['figures'] >= .15*total['all'] and total['code'] <= .15*total['all']
+    assert total['figures'] >= .2*total['all'] and total['code'] <= .15*total['all']
 
 
 @needs_browser
 def test_nothing_is_cut_off(shapes):
-    "No code block is cut off and no table is too wide, on the pages that people copy from"
-    assert {p: (shapes[p]['cut'], shapes[p]['wide']) for p in TO_COPY if shapes[p]['cut'] or shapes[p]['wide']} == {}
+    "No code block is cut off on the pages that people copy from, and no table is wider than its column on any"
+    assert {p: shapes[p]['cut'] for p in TO_COPY if shapes[p]['cut']} == {}
+    assert {p: s['wide'] for p, s in shapes.items() if s['wide']} == {}
     print('cut off elsewhere:', {p: s['cut'] for p, s in shapes.items() if s['cut']})
 
 

@@ -16,6 +16,14 @@ document.addEventListener('DOMContentLoaded', () => {
   }
 })
 
+// The line that opens the code stands beside a table that leaves room for it, not below
+document.addEventListener('DOMContentLoaded', () => {
+  for (const table of document.querySelectorAll('.cell_output table')) {
+    const cell = table.closest('div.cell'), fold = cell.querySelector(':scope > details.hide')
+    if (fold && (cell.offsetWidth - table.offsetWidth)/2 > fold.offsetWidth + 12) cell.classList.add('roomy')
+  }
+})
+
 // Tables of results: the first rows, and a button for the rest. Pictures come first, numbers when asked for
 document.addEventListener('DOMContentLoaded', () => {
   for (const table of document.querySelectorAll('article table')) {
