@@ -214,7 +214,7 @@ def shows(c):
 def only_demo(body):
     "Is a cell a call of `demo`, perhaps with the grids that it takes?"
     kinds = [type(n).__name__ for n in ast.parse(body).body]
-    return is_demo(nbformat.v4.new_code_cell(body)) and set(kinds[:-1]) <= {'Assign'} and kinds[-1] == 'Expr'
+    return is_demo(nbformat.v4.new_code_cell(body)) and set(kinds[:-1]) <= {'Assign', 'ImportFrom'} and kinds[-1] == 'Expr'
 
 
 def folded(c, f, body, open_page, inside):
@@ -225,7 +225,8 @@ def folded(c, f, body, open_page, inside):
     if 'test' in f or (is_pure_check(body) and kind in ('', 'text') and (checks > 1 or not kind)):
         return ['hide-cell'], f"checked: {checks} statement{'s'*(checks != 1)}"
     wide = max(map(len, body.splitlines()), default=0) > 104
-    plumbing = lines > 8 and (checks > 1 or re.search(r'^(?:def|class) ', body, re.M))
+    imports = all(re.match(r'import |from |$', line) for line in body.splitlines())
+    plumbing = lines > 8 and (imports or checks > 1 or re.search(r'^(?:def|class) ', body, re.M))
     if open_page and lines <= 16 and not wide and not plumbing: return [], ''
     quiet = ('',) if open_page else ('', 'text', 'table') if inside else ('', 'text') # where tables are of tests, they fold with them
     if checks and kind in quiet: return ['hide-cell'], f"checked: {checks} statement{'s'*(checks != 1)}"
@@ -245,7 +246,7 @@ def code_cells(c, module, heading, open_page, inside):
         if all(re.match(r'(import|from|#|$)', line) for line in body.splitlines()): return []
         text, names = reference.entries(module, body), re.findall(r'^(?:def|class) (\w+)|^(\w+)\s*=', body, re.M)
         named = ', '.join(a or b for a, b in names[:3])
-        c.metadata.update(tags=['hide-input'], mystnb=dict(code_prompt_show=f'source: {named}', code_prompt_hide='hide the source'))
+        c.metadata.update(tags=['hide-input'], mystnb=dict(code_prompt_show=f'source: {named or "what runs on import"}', code_prompt_hide='hide the source'))
         return [nbformat.v4.new_markdown_cell(text), c] if text else [c]
     tags, prompt = folded(c, f, body, open_page, inside)
     alt = f.get('fig-alt') or made.alt(body, heading)
@@ -307,7 +308,7 @@ def opening(path, cells, drawings):
     said = f'From *{heading}*, below.' if heading else 'From below.'
     if cell.cell_type == 'markdown': return [nbformat.v4.new_markdown_cell(cell.source), nbformat.v4.new_markdown_cell(said)]
     twin = nbformat.from_dict({**cell, 'id': nbformat.v4.new_markdown_cell().id, 'metadata': {**cell.metadata, 'tags': ['remove-input']}})
-    twin.outputs = [o for o in cell.outputs if 'image/png' in o.get('data', {})][:1]
+    twin.outputs = [o for o in cell.outputs if {'image/png', 'image/svg+xml'} & set(o.get('data', {}))][:1]
     return [twin, nbformat.v4.new_markdown_cell(said)]
 
 

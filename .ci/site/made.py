@@ -95,7 +95,7 @@ def page_only(cell):
     text = cell.source
     if '## Which function when' in text:
         head, rest = text.split('## Which function when', 1)
-        said = re.sub(r'(?:^\|.*\n)+', f'```{{raw}} html\n{guide_svg()}\n```\n\n[Which method for me?](choose.md) has the rest of the list.\n', rest, count=1, flags=re.M)
+        said = re.sub(r'(?:^\|.*\n)+', f'```{{raw}} html\n<div class="drawing">{guide_svg()}</div>\n```\n\n[Which method for me?](choose.md) has the rest of the list.\n', rest, count=1, flags=re.M)
         text = head + '## Which function when' + said
     if '## Read on' in text:
         before, after = text.split('## Read on', 1)
@@ -172,7 +172,7 @@ def road_svg(stem, up):
 
 def road(stem, up=''):
     "The opening of a page that has no figure of its own: where it stands"
-    return f'```{{raw}} html\n{road_svg(stem, up)}\n```\n\nWhere this page stands on the road of a row: its box has the thick line.'
+    return f'```{{raw}} html\n<div class="drawing">{road_svg(stem, up)}</div>\n```\n\nWhere this page stands on the road of a row: its box has the thick line.'
 
 
 # The guide
@@ -214,7 +214,7 @@ def choose_page(title):
 > Six questions, from the top; take the first that fits
 
 ```{{raw}} html
-{guide_svg()}
+<div class="drawing">{guide_svg()}</div>
 ```
 
 | you | take | page |

@@ -106,7 +106,8 @@ def size(svg, width):
     "Width and height on a page: larger than in a notebook by three tenths, but not beyond a screen"
     w, h = (float(re.search(rf'{side}="([\d.]+)pt"', svg)[1]) for side in ('width', 'height'))
     scale = min(1.3, max(1., 700/(width*h/w)))
-    return f'width="{scale*width:.0f}" height="{scale*width*h/w:.0f}"'
+    wide = f' style="min-width: {.48*scale*width:.0f}px"' if scale*width > 900 else '' # on a phone it scrolls in its box
+    return f'width="{scale*width:.0f}" height="{scale*width*h/w:.0f}"{wide}'
 
 
 def image(svg, width, alt, folder, address):
