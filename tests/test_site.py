@@ -2,6 +2,7 @@
 import functools
 import gzip
 import http.server
+import importlib.util
 import json
 import re
 import shutil
@@ -147,7 +148,8 @@ def test_nothing_is_cut_off(shapes):
 
 @needs_browser
 def test_pictures_come_early(shapes):
-    "The first figure or demo stands within two screens"
+    "Every page has a figure or a demo, and the first stands within two screens"
+    assert [p for p, s in shapes.items() if not s['first'] and Path(p).stem not in ('genindex', 'search', 'api')] == []
     late = {p: round(s['first']/900, 1) for p, s in shapes.items() if s['first'] and s['first'] > 1800}
     assert late == {}
 
@@ -188,6 +190,16 @@ def test_figures_are_lines(browser, url):
     for src in lines:
         ground = re.search(r'<g id="patch_1">\s*<path d="[^"]*" style="([^"]*)"', (site/src.lstrip('/')).read_text(encoding='utf-8'))
         assert ground is None or 'none' in ground[1] or 'opacity: 0' in ground[1], src
+
+
+def test_greys_are_seen_at_night():
+    "On a dark page a light grey stands off the ground, and white is the ground"
+    spec = importlib.util.spec_from_file_location('pictures', root/'.ci'/'site'/'pictures.py')
+    pictures = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(pictures)
+    def light(color): return int(pictures.at_night(color)[1:3], 16)
+    assert light('#ffffff') < 25 and light('#000000') > 230
+    assert all(light(f'#{grey:02x}{grey:02x}{grey:02x}') > 50 for grey in (0xd9, 0xe0, 0xeb))
 
 
 @needs_browser
@@ -260,7 +272,10 @@ def test_planner_answers(browser, url, tmp_path):
     def ticks(): return [e.text for e in browser.find_elements('css selector', '#pl-plot .pl-tick')]
     def lines(): return [e.get_attribute('x1') for e in browser.find_elements('css selector', '#pl-plot line:not(.pl-grid, .pl-zero)')]
     added = expected_errors(20_000, 60, 8, .4, epsilon=1.).adds
-    assert f'{float(f"{100*added:.2g}"):g} %' in text('pl-says')
+    said = f'{float(f"{100*added:.2g}"):g} %'
+    assert said in text('pl-says') and '20,000 rows' in text('pl-says')
+    first = browser.find_element('css selector', '.hero') # what a stranger reads in the first minute
+    assert f'ε = 1 makes standard errors {said} larger' in first.text and first.rect['y'] + first.rect['height'] < 900
     axes, before = ticks(), lines()
     for i, value in (('pl-eps', 3), ('pl-n', 5000), ('pl-d', 5), ('pl-r2', .7), ('pl-nb', 200), ('pl-eps', .1)):
         put(i, value)

@@ -68,8 +68,10 @@ def costs():
     from dp_pmt.costs import expected_errors
     at = {eps: expected_errors(20_000, 60, 8, .4, epsilon=eps) for eps in (1., 3.)}
     added = {eps: f'{float(f"{100*e.adds:.2g}"):g} %' for eps, e in at.items()}
-    return (f'**What does it cost?** With 20,000 private and 60 public rows and 8 columns, ε = 1 makes standard errors {added[1.]} larger than without '
-            f'privacy, and ε = 3 makes them {added[3.]} larger. [Your own numbers](#what-will-it-cost-you) are below.')
+    worth = round(20_000/(1 + at[1.].adds)**2, -2)
+    return (f'**What does it cost?** ε is the privacy budget: ε = 1 is a strict promise, above 10 little is promised. With 20,000 private rows, 60 public rows and '
+            f'8 columns, ε = 1 makes standard errors {added[1.]} larger than without privacy, as if you had {worth:,.0f} rows; ε = 3 makes them {added[3.]} larger. '
+            '[Your own numbers](#what-will-it-cost-you) are below.')
 
 
 def links_only(text):
