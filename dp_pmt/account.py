@@ -75,7 +75,8 @@ def _lock_windows(file):
 def _append(file, line):
     "One line at the end, on the disk when this returns"
     file.seek(0, os.SEEK_END)
-    os.write(file.fileno(), line.encode())
+    rest = line.encode()
+    while rest: rest = rest[os.write(file.fileno(), rest):] # a full disk takes a part, then raises
     os.fsync(file.fileno())
 
 # %% ../nbs/02a_account.ipynb #fa103ddd
@@ -151,10 +152,10 @@ class Account(Budget):
         file.seek(offset)
         data = file.read()
         whole = data[:data.rfind(b'\n') + 1]
-        if len(whole) < len(data): # a machine died while it wrote
-            file.truncate(offset + len(whole))
         entries, head = _entries(whole.decode(errors='replace').splitlines(), head)
         if offset == 0: entries = self._first(entries, file, moved)
+        if len(whole) < len(data): # a machine died while it wrote
+            file.truncate(offset + len(whole))
         self._paid += [tuple(p) for e in entries for p in e.get('paid', ())]
         self._moves = getattr(self, '_moves', 0) + sum('paid' not in e for e in entries)
         self._records = getattr(self, '_records', 0) + sum('paid' in e for e in entries)

@@ -12,12 +12,11 @@ from dataclasses import replace
 from inspect import signature
 
 import numpy as np
-from fastcore.meta import delegates
 from scipy.stats import wishart
 
 from .checks import PrivacyLeakWarning, as_matrix, check_choice, check_finite
 from .checks import check_fraction, check_integer, check_positive, check_rng, label, warn
-from .crossing import OWN, Pass, Run
+from .crossing import Pass, Run, takes_options
 from .preconditioning import Coordinates, Moments, PublicMoment, public_rows
 from .preconditioning import radius_A, radius_y
 from .privacy import ENSEMBLES
@@ -77,7 +76,7 @@ def public_ols(
     return replace(fit, rho=0., method='public OLS', names=public.names, private=True, cov=why)
 
 # %% ../nbs/24_algorithms.ipynb #8a76c503
-@delegates(Run, but=OWN)
+@takes_options()
 def dp_pmtolse(
     A,                     # Private rows (n, d); with `y=None` pairs (A_i, y_i); or files and tables
     y,                     # Private responses (n,), the name of their column, or None
@@ -149,7 +148,7 @@ def private_radius(
     return float(2.**((seen[-1] + 1)/BINS_PER_OCTAVE - RANGE)) if len(seen) else 1.
 
 # %% ../nbs/24_algorithms.ipynb #f2a18bb9
-@delegates(Run, but=OWN)
+@takes_options()
 def dp_ssp(
     A,                     # Private rows (n, d); with `y=None` pairs (A_i, y_i); or files and tables
     y,                     # Private responses (n,), the name of their column, or None
@@ -179,7 +178,7 @@ def _learn_radii(run, at, radii, share):
     for name, answer in zip(unknown, answers): radii[name] = private_radius(*answer)
 
 # %% ../nbs/24_algorithms.ipynb #61eb470f
-@delegates(Run, but=OWN)
+@takes_options()
 @np.errstate(all='ignore') # what overflows has diverged
 def dope_gd(
     A,                      # Private rows (n, d); with `y=None` pairs (A_i, y_i); or files and tables

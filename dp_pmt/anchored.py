@@ -15,11 +15,10 @@ from typing import NamedTuple
 
 import numpy as np
 from fastcore.basics import AttrDict
-from fastcore.meta import delegates
 
 from .checks import check_choice, check_positive
 from .checks import warn as warn_user
-from .crossing import OWN, Run
+from .crossing import Run, takes_options
 from .inference import ResidualSizes, clip_bias, clip_excess, errors
 from .inference import inference_share, influence_query
 from .preconditioning import INTERCEPT, Coordinates, PublicRows
@@ -122,6 +121,17 @@ class Anchor(Coordinates):
         "The question how badly this fit and others do"
         V = (np.array(others) - self.start)/self.unit
         return Misfits(self.along(V), c)
+
+    def biased(self,
+        found, # What the steps found
+    )->np.ndarray: # (k, k)
+        "Covariance of what clips and weights did to the fit, beyond what P has of it"
+        return clip_bias(found.M, *found.bias[:2]) + self.bent
+
+    def by_scores(self,
+        found, # What the steps found
+    )->tuple:
+        "The residuals' variance as scores show it; None: ask the residuals"
 
     @property
     def k(self)->int:
@@ -654,7 +664,7 @@ def _walk(run, at, rho, budgets, extra, robust):
     at, chosen, influences = best_of(
         run, at, [first, 0*first], _FAR_OUT*scores.median(), _SHARES['compare']*rho, also)
     return AttrDict(at=at, M=M, public=public, prior=prior, path=path, records=records, sizes=sizes,
-                    chosen=chosen, answers=answers + influences,
+                    chosen=chosen, answers=answers + influences, scores=scores,
                     T=also[0][0].T if also else math.inf, bias=_bias(at, scores, records[-1]))
 
 def _known_moment(at):
@@ -711,8 +721,9 @@ def _all(at, path):
 def _errors(run, found):
     "Covariance and what belongs to it; infinite for columns that were left out"
     if not found.answers: return dict(cov="no share of rho was kept for standard errors")
-    P = found.at.P + clip_bias(found.M, *found.bias[:2]) + found.at.bent
-    out = errors(found.at, found.M, P, run.n, *found.answers, persons=run.persons, T=found.T)
+    P = found.at.P + found.at.biased(found)
+    out = errors(found.at, found.M, P, run.n, *found.answers, persons=run.persons, T=found.T,
+                 scores=found.at.by_scores(found))
     for name in ('cov', 'cov_privacy'):
         out[name][found.at.unknown(), found.at.unknown()] = math.inf
     return out
@@ -725,7 +736,7 @@ def _unmoved(run, at, warn):
                    extras=dict(anchor=at), cov="the budget is too small for a step: this is the public fit")
 
 # %% ../nbs/25_anchored.ipynb #anch0031
-@delegates(Run, but=OWN)
+@takes_options()
 def dp_anchored(
     A,                  # Private rows (n, d); `y=None`: a re-iterable of pairs (A_i, y_i); or files
     y,                  # Private responses (n,), the name of their column, or None
@@ -848,7 +859,7 @@ def _empty_rows(n, sizes):
     empty = n - counts.sum()
     if empty <= max(.05*n, 4*sd*math.sqrt(len(OCTAVES))): return []
     return [f"about {min(empty/n, 1):.0%} of the private rows counted as zeros:"
-            " not finite, or zero in every column"]
+            " a gap or a word in a column of numbers, not finite, or zero in every column"]
 
 def _too_little(run, at):
     "A sentence for a budget that is too small for a step"

@@ -16,10 +16,11 @@ from pathlib import Path
 
 from . import __version__
 from .account import Account
+from .checks import PrivacyLeakWarning
 from .front import fit, plan
 from .preconditioning import INTERCEPT
 from .privacy import fine_eps
-from .results import Fit
+from .results import AdviceWarning, Fit
 from .tables import interval_table
 
 # %% ../nbs/61_cli.ipynb #8a527aaa
@@ -183,6 +184,8 @@ def _parser():
     planning.add_argument('--width', type=float,
                           help="width of a 95%% interval to reach, in place of epsilon, which is"
                                " then searched for")
+    planning.add_argument('--complete', type=float,
+                          help="share of private rows without a gap (as in the public rows)")
     planning.add_argument('--of', help="the coefficient whose width is meant (the widest slope)")
     _add_model(planning)
     showing = commands.add_parser('show', help="print a fit that was written, or make a report"
@@ -287,7 +290,7 @@ def _check_suffix(out, *allowed):
 
 def _plan(args):
     "dp_pmt plan"
-    asked = dict(_model(args), public=args.public, n=args.rows)
+    asked = dict(_model(args), public=args.public, n=args.rows, complete=args.complete)
     if args.width is not None:
         epsilon = plan(**asked, width=args.width, of=args.of)
         print(f"epsilon = {epsilon:g} at delta = {args.delta:g} for a width of {args.width:g}")
@@ -318,7 +321,8 @@ def main(
     args = _parser().parse_args(argv)
     with warnings.catch_warnings():
         warnings.showwarning = lambda message, *_, **__: _say(f"note: {message}")
-        warnings.filterwarnings('always', module='dp_pmt')
+        warnings.simplefilter('ignore') # other packages may quote what they read
+        for kind in (AdviceWarning, PrivacyLeakWarning): warnings.simplefilter('always', kind)
         try: dict(fit=_fit, plan=_plan, show=_show)[args.command](args)
         except Exception as e:
             problem = str(e) if _ours(e) else f"stopped by an unexpected {type(e).__name__}"

@@ -107,17 +107,18 @@ def as_frame(
 ):            # A pandas frame
     "Some batches as a frame: text, dates and missing values as they are"
     import pyarrow as pa
-    tables = [_texts(pa.Table.from_batches([b]), coded) for b in batches]
+    tables = [pa.Table.from_batches([b]) for b in batches]
+    plain = {c for table in tables for c in table.schema.names if not _sound(table[c])}
+    tables = [_texts(table, coded, plain) for table in tables]
     table = pa.concat_tables(tables, promote_options='permissive').unify_dictionaries()
     return table.to_pandas(types_mapper=_nullable, date_as_object=False)
 
-def _texts(table, coded):
-    "The table with text that can be read, that of some columns as codes"
+def _texts(table, coded, plain):
+    "The table with text that can be read, that of some columns as codes, of others as it is"
     import pyarrow as pa
     for at, name in enumerate(table.schema.names):
         column = table.column(at)
-        if pa.types.is_dictionary(column.type) and not all(map(_sound, column.chunks)):
-            column = column.cast(column.type.value_type)
+        if name in plain: column = column.cast(column.type.value_type)
         if _is_text(column.type) and 'binary' not in str(column.type): column = _unicode(column)
         if name in coded and _is_text(column.type): column = column.dictionary_encode()
         table = table.set_column(at, name, column)
@@ -131,8 +132,13 @@ def _unicode(column):
     except pa.ArrowInvalid: cells = raw.to_pylist()
     return pa.array([x if x is None else x.decode(errors='replace') for x in cells], pa.string())
 
-def _sound(chunk):
-    "Can the words of a coded column be read, and is each there once?"
+def _sound(column):
+    "Can the words of a column be read, if it is coded, and is each there once?"
+    import pyarrow as pa
+    return not pa.types.is_dictionary(column.type) or all(map(_sound_words, column.chunks))
+
+def _sound_words(chunk):
+    "Is that so of one piece?"
     words = chunk.dictionary
     if words.null_count or len(words.unique()) < len(words): return False
     return not _is_text(words.type) or _unicode(words).cast(words.type).equals(words)
@@ -346,7 +352,7 @@ class _Csv(NamedTuple):
         import pyarrow.csv as csv, pyarrow.dataset as ds
         convert = csv.ConvertOptions(
             column_types=types, decimal_point=self.decimal, strings_can_be_null=True)
-        parse = csv.ParseOptions(delimiter=self.sep)
+        parse = csv.ParseOptions(delimiter=self.sep, newlines_in_values=True)
         return ds.CsvFileFormat(parse_options=parse, convert_options=convert)
 
 def _opened_files(files, sep, decimal):

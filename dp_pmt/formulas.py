@@ -7,6 +7,7 @@ __all__ = ['FUNCTIONS', 'FORMAT', 'Encoding', 'EncodedRows']
 
 # %% ../nbs/14_formulas.ipynb #86eda303
 import ast
+import copy
 import datetime
 import math
 import re
@@ -33,19 +34,19 @@ FUNCTIONS = {name: getattr(np, name) for name in ( # each works on every number 
 # %% ../nbs/14_formulas.ipynb #8697105b
 def _number(v):
     "One cell as a float; NaN if it is no finite number"
-    if isinstance(v, str): return _number_in(v)
-    if not isinstance(v, (Real, Decimal, np.bool_)): return math.nan
-    try: x = float(v)
+    try: x = _as_number(v)
     except Exception: return math.nan
     return x if abs(x) < math.inf else math.nan
+
+def _as_number(v):
+    "See `_number`"
+    if isinstance(v, str): return _number_in(v)
+    return float(v) if isinstance(v, (Real, Decimal, np.bool_)) else math.nan
 
 def _number_in(text):
     "The number that a text says"
     word = text.strip().lower()
-    if word in ('true', 'false'): return float(word == 'true')
-    try: x = float(word)
-    except ValueError: return math.nan
-    return x if abs(x) < math.inf else math.nan
+    return float(word == 'true') if word in ('true', 'false') else float(word)
 
 # %% ../nbs/14_formulas.ipynb #84b513ac
 def _numbers(column):
@@ -54,7 +55,7 @@ def _numbers(column):
         known = np.array([*map(_number, column.cat.categories), math.nan])
         return known[column.cat.codes.to_numpy()]
     if column.dtype.kind in 'biuf':
-        x = column.to_numpy(dtype=float, na_value=math.nan)
+        x = np.ascontiguousarray(column.to_numpy(dtype=float, na_value=math.nan))
         endless = np.isinf(x)
         return np.where(endless, math.nan, x) if endless.any() else x
     if column.dtype.kind in 'mMc': return np.full(len(column), math.nan)
@@ -67,7 +68,7 @@ def _all_numbers(column):
     try: import pyarrow as pa
     except ImportError: return None
     try: cells = pa.array(column, pa.string(), from_pandas=True).cast(pa.float64())
-    except pa.ArrowInvalid: return None
+    except ValueError: return None # of Arrow, or half of a pair of surrogates
     x = np.array(cells.to_numpy(zero_copy_only=False))
     x[np.isinf(x)] = math.nan
     return x
@@ -75,6 +76,11 @@ def _all_numbers(column):
 # %% ../nbs/14_formulas.ipynb #7eb2f4af
 def _level(v):
     "One cell as a text; None if it is missing, a text that no level has if it is something else"
+    try: return _as_level(v)
+    except Exception: return '\0' # nothing that a cell holds raises
+
+def _as_level(v):
+    "See `_level`"
     if isinstance(v, str): return str(v) or None
     if v is None or v is pd.NA or v is pd.NaT: return None
     if isinstance(v, (bool, np.bool_)): return str(bool(v))
@@ -84,8 +90,7 @@ def _level(v):
 
 def _real_level(v):
     "A number as a text"
-    try: x = float(v)
-    except OverflowError: return '\0'
+    x = float(v)
     if math.isnan(x): return None
     return str(int(x)) if x == int(min(max(x, -1e15), 1e15)) else repr(x)
 
@@ -96,13 +101,17 @@ def _codes(column, levels, unknown, numeric):
     place = {level: j for j, level in enumerate(levels)} | {None: -1, '': -1}
     if isinstance(column.dtype, pd.CategoricalDtype):
         known = [place.get(_level(v), unknown) for v in column.cat.categories]
-        return np.array([*known, -1])[column.cat.codes.to_numpy()]
+        return _small([*known, -1])[column.cat.codes.to_numpy()]
     if isinstance(column.dtype, pd.StringDtype):
         at, known = pd.factorize(column)
-        return np.array([*(place.get(_level(v), unknown) for v in known), -1])[at]
+        return _small([*(place.get(_level(v), unknown) for v in known), -1])[at]
     cells = (place.get(v if type(v) is str else _level(v), unknown)
              for v in column.to_numpy(object))
     return np.fromiter(cells, int, len(column))
+
+def _small(codes):
+    "Integers in as few bytes as hold them"
+    return np.array(codes, np.int16 if max(codes) < 2**15 else np.intp)
 
 def _number_codes(x, levels, unknown):
     "The same for levels that are numbers"
@@ -275,6 +284,10 @@ class _Block:
         self.frame, self.plan, self.learn, self.known = frame, plan, learn, {}
         self.strict = strict # is a level that nobody knows no level?
 
+    def part(self, start, stop):
+        "Some of these rows; what was read of the columns is not read again"
+        return _Part(self, start, stop)
+
     def kept(self, key, make, *args):
         "Compute once"
         if key not in self.known: self.known[key] = make(*args)
@@ -311,7 +324,7 @@ class _Block:
             codes = column.cat.codes.to_numpy()
         else: codes = _codes(column, rule['levels'], unknown, rule['numeric'])
         if rule['fill'] >= 0: codes = np.where(codes == -1, rule['fill'], codes)
-        return codes.astype(np.int16 if len(rule['levels']) < 2**15 else np.intp)
+        return codes.astype(np.int16 if len(rule['levels']) < 2**15 else np.intp, copy=False)
 
     def is_level(self, name, level, other=False):
         "1 where the column has this level, 0 where it has another; or the other way round"
@@ -330,7 +343,7 @@ class _Block:
 
     def _indicator(self, name, j, out):
         "The same for a table with one 1 among zeros, which is faster"
-        np.equal(self.codes(name), j, out=out, casting='unsafe')
+        out[:] = self.codes(name) == j
         gaps = self.kept(('gaps', name), lambda: np.flatnonzero(self.codes(name) < 0))
         out[gaps] = math.nan
         return out
@@ -355,6 +368,18 @@ class _Block:
         return state
 
     def value(self, expr, tree): return self.kept(('value', expr), _value, tree, self)
+
+    def __len__(self): return len(self.frame)
+
+class _Part(_Block):
+    "Some rows of a block"
+    def __init__(self, whole, start, stop):
+        super().__init__(whole.frame, whole.plan, whole.learn, whole.strict)
+        self.whole, self.rows = whole, slice(start, min(stop, len(whole)))
+
+    def raw(self, name): return self.whole.raw(name)[self.rows]
+    def codes(self, name): return self.whole.codes(name)[self.rows]
+    def __len__(self): return self.rows.stop - self.rows.start
 
 # %% ../nbs/14_formulas.ipynb #af35ba94
 FORMAT = 'dp_pmt encoding 1' # first entry of the plain data
@@ -418,9 +443,18 @@ class Encoding:
         self._check_columns(frame, response)
         return self._numbers(_Block(frame, self.plan), response)
 
+    def pieces(self,
+        frame,    # Rows, a pandas frame
+        step:int, # Rows of a piece ≥ 1
+    ):            # Yields the place of its first row, and what `apply` makes of a piece
+        "The rows as numbers piece by piece; cells are read once, formulas computed for each piece"
+        self._check_columns(frame, True)
+        whole = _Block(frame, self.plan)
+        for i in range(0, len(frame), step): yield i, self._numbers(whole.part(i, i + step), True)
+
     def _numbers(self, block, response):
         "The rows of a block as numbers"
-        Z = np.empty((len(self.names) + response, len(block.frame)))
+        Z = np.empty((len(self.names) + response, len(block)))
         with np.errstate(all='ignore'):
             for j, column in enumerate(self.plan['columns']): self._fill(Z[j], column, block)
             if response:
@@ -443,12 +477,13 @@ class Encoding:
                 raise ValueError(f"the rows must have one column {c!r}")
 
     def compacted(self,
-        frame, # Rows, a pandas frame
+        frame,         # Rows, a pandas frame
+        ids:str=None,  # A column that stays as it is: who is protected
     ):
         "The columns that are needed, text as categories: the same rows, sooner read"
         out = {c: frame[c] for c in self.columns}
         for c in self.plan['levels']:
-            if out[c].dtype.kind == 'O' and c not in self.plan['numbers']:
+            if out[c].dtype.kind == 'O' and c not in (ids, *self.plan['numbers']):
                 out[c] = self._categories(out[c], c)
         return pd.DataFrame(out)
 
@@ -806,11 +841,11 @@ class _FrameRows(Rows):
     "A pandas frame, cut into blocks"
     def __init__(self, frame, encoding):
         self.frame, self.encoding, self.compact, self._n = frame, encoding, None, len(frame)
-        self.names, self.response = list(map(str, frame.columns)), None
+        self.names, self.response, self.ids = list(map(str, frame.columns)), None, None
 
     def frames(self, columns=None, skip=0):
         "The rows from `skip` on, block by block, as they are"
-        if self.compact is None: self.compact = self.encoding.compacted(self.frame)
+        if self.compact is None: self.compact = self.encoding.compacted(self.frame, self.ids)
         more = [c for c in columns or () if c not in self.compact.columns]
         check_known(more, self.names)
         step = max(1, BLOCK//(len(self.encoding.names) + 1))
@@ -834,12 +869,12 @@ class _Encoded:
 
 def _pieces(frame, encoding, decimal='.', column=None):
     "A frame as numbers, in blocks of bounded size however many columns there are"
+    ids = None if column is None else frame[column] # as they are, not with points
     if decimal == ',': frame = _with_points(frame, encoding.plan)
     step = max(1, BLOCK//(len(encoding.names) + 1))
-    for i in range(0, len(frame), step):
-        piece = frame.iloc[i:i+step]
-        beside = () if column is None else (piece[column],)
-        yield *encoding.apply(piece), *beside
+    for i, numbers in encoding.pieces(frame, step):
+        beside = () if column is None else (ids.iloc[i:i+step],)
+        yield *numbers, *beside
 
 def _with_points(frame, plan):
     "The frame with decimal points in columns of numbers, where they are text"
@@ -897,6 +932,14 @@ class EncodedRows(Rows):
         if columns: return self.source.counted(f, columns)
         encoded = _Encoded(f, self.encoding, self.decimal)
         return self.source.counted(encoded, self.encoding.columns)
+
+    def without(self, column):
+        "These rows, with the cells of that column as they are: levels that nobody knows would be one id"
+        rows = copy.copy(self)
+        if isinstance(self.source, _FrameRows):
+            rows.source = copy.copy(self.source)
+            rows.source.ids, rows.source.compact = column, None
+        return rows
 
     def pass_with(self, f, column):
         "The sum of `f` over encoded blocks with a further column as it is"

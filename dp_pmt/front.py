@@ -11,13 +11,15 @@ import os
 import warnings
 from dataclasses import replace
 from functools import partial
+from inspect import signature
 
 import numpy as np
 import pandas as pd
 
 from .algorithms import dp_pmtolse, dp_ssp
 from .anchored import dp_anchored, public_anchor
-from .checks import check_choice, check_fraction, check_integer, check_positive, warn
+from .checks import check_choice, check_fraction, check_integer, check_options
+from .checks import check_positive, warn
 from .crossing import warn_overlap
 from .files import read_table
 from .formulas import EncodedRows, Encoding
@@ -57,6 +59,7 @@ def fit(
 )->Fit:
     "A private regression from tables, with noise for publication unless a seed is given"
     estimator = _estimator(method, family)
+    _check_options(options, estimator)
     if private is None: raise ValueError("give the private rows: a frame, files or a table")
     safe = _safe(safe, seed)
     rho = _rho(epsilon, rho, delta, safe)
@@ -92,6 +95,14 @@ def _estimator(method, family):
     if check_choice('family', family, *LOSSES) == 'gaussian': return _METHODS[method]
     if method != 'anchored': raise ValueError(f"family='{family}' needs the method 'anchored'")
     return partial(dp_glm, family=family)
+
+_SET = ('A', 'B', 'y_B', 'rng', 'nonfinite', 'family') # `fit` says these to the estimator
+
+def _check_options(options, estimator):
+    "Raise if an option is none of the estimator's"
+    own = [c for c in signature(fit).parameters if c != 'options']
+    more = [c for c in signature(estimator).parameters if c not in (*own, *_SET)]
+    check_options('fit', options, [*own, *more])
 
 def _safe(safe, seed):
     "Is the noise for publication? A seed makes it an experiment, and says so"
@@ -205,6 +216,7 @@ def plan(
     delta:float=1e-6,      # 0 < δ < 1
     *, width:float=None,   # Width of a 95 % interval to reach > 0: gives the ε
     of:str=None,           # The coefficient whose width is meant; None: the widest slope
+    complete:float=None,   # Share of private rows without a gap, 0 < share ≤ 1; None: as in public
     trials:int=7,          # How often the fit is rehearsed
     seed:int=0,            # Seed of the rehearsal
     sep:str=None,          # As for `fit`
@@ -214,6 +226,8 @@ def plan(
     "What a fit of `n` private rows would know, from public rows alone; spends nothing"
     check_integer('seed', seed, 0)
     n, trials = check_integer('n', n, 2), check_integer('trials', trials)
+    known = [c for c in signature(plan).parameters if c != 'how']
+    check_options('plan', how, [*known, *_MODEL])
     if width is None: rho = _rho(epsilon, rho, delta, safe=True)
     elif epsilon is not None or rho is not None:
         raise ValueError("give epsilon=, rho= or width=, one of the three")
@@ -221,10 +235,19 @@ def plan(
     encoding = Encoding.of(formula, table, **how)
     B, y_B = _public_numbers(table, encoding)
     if y_B is None: raise ValueError("a plan needs public rows with responses")
+    n = _that_count(n, complete, len(B)/len(table))
     world = _World(B, y_B, encoding.intercept)
     if width is None: return world.table(n, rho, trials, seed)
     width_at = lambda eps: world.width(n, eps_to_rho(eps, delta, safe=True), trials, seed, of)
     return _epsilon_for(check_positive('width', width), width_at)
+
+_MODEL = 'y', 'X', 'levels', 'other', 'missing', 'intercept' # what `plan` hands to `Encoding.of`
+
+def _that_count(n, complete, public):
+    "How many of n rows count, at least 2: those without a gap"
+    share = public if complete is None else check_positive('complete', complete)
+    if share > 1: raise ValueError(f"complete is a share of the rows, at most 1, got {share:g}")
+    return max(2, round(n*share))
 
 # %% ../nbs/27_front.ipynb #e9b90464
 _REHEARSED = 20_000 # rows, at most

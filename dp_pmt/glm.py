@@ -10,12 +10,12 @@ import math
 from dataclasses import dataclass, replace
 
 import numpy as np
-from fastcore.meta import delegates
 
 from .anchored import Anchor, dp_anchored, fit_from, public_anchor, public_whitener
 from .checks import check_choice
 from .checks import warn as warn_user
-from .crossing import OWN, Run
+from .crossing import Run, takes_options
+from .inference import clip_bias, score_variance
 from .losses import loss_of
 from .preconditioning import Coordinates, squares
 from .queries import COUNT, Query, ScoreSizes
@@ -49,6 +49,7 @@ def score_limit(
 _EFFECTS = .1, 2.5 # sd of what a column does to the linear predictor, before any row is seen
 _FARTHEST = 2.     # how far a step may change linear predictors, root mean square
 _TAKEN = .5        # of a move, per unit that it changes linear predictors: what a straight line gets wrong
+_COMMON = .8       # of what the clips took off, step by step: what points one way
 
 @dataclass(eq=False)
 class WeightedAnchor(Anchor):
@@ -156,6 +157,17 @@ class WeightedAnchor(Anchor):
         ones = np.linalg.pinv(self.V)[-1]
         return max(float(ones @ self.M @ ones), least/10)
 
+    def biased(self, found):
+        "Clips of all steps take off the same tail, so what they took adds up"
+        share = np.array([s.noise**-2. for s in found.records]) # of each step in the fit
+        share /= share.sum()
+        taken = share*[math.sqrt(self.k)*s.bias*s.noise for s in found.records]
+        return clip_bias(found.M, _COMMON*taken.sum(), taken @ taken) + self.bent
+
+    def by_scores(self, found):
+        if self.unit_variance: return None
+        return score_variance(*found.scores[:2], found.records[-1].C, np.trace(found.M))
+
     def zero_scores(self, R): return ScoreSizes(replace(self, start=0*self.start), R)
 
     def misfits(self, others, c):
@@ -260,7 +272,7 @@ def _deviance_clip(at, n, rho):
     sd = math.sqrt(3/(2*.015*rho)) # of three sums, in clips
     return max(16., at.null*min(max(8., .05*n/(3*math.sqrt(2)*sd)), 1000.))
 
-@delegates(Run, but=OWN)
+@takes_options()
 def dp_glm(
     A,                  # Private rows (n, d); with `y=None` a re-iterable of pairs (A_i, y_i); or files and tables
     y,                  # Private responses (n,): from 0 to 1, or counts; the name of their column, or None

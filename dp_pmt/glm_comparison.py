@@ -212,24 +212,26 @@ def measure_glm(
 
 # %% ../nbs/47_glm_comparison.ipynb #c4bb5fea
 def measure_glm_coverage(
-    names=('insurance', 'crashes', 'churn', 'smoking', 'doctor', 'children'), # Keys of `GLMS`
+    names=tuple(GLMS),          # Keys of `GLMS`
     sims:int=500,               # Draws ≥ 1
     *, epsilons=(1., 3.),       # ε at δ = 1e-6
     seed:int=2032,              # Seed ≥ 0
-)->pd.DataFrame:                # One row a coefficient: data, eps, coefficient, covered, width, sims
-    "How often 95 % intervals hold the coefficients of the population, and their width over that without privacy"
+)->pd.DataFrame:                # One row a coefficient: data, eps, coefficient, covered, width, bias, spread, sims
+    "How often 95 % intervals hold the population's coefficients; in standard errors without privacy: theirs, bias, sd"
     out = []
     for name in names:
         family, X, y, (beta, se, *_) = _set(name)
         for eps in epsilons:
             found = [_covered(name, eps, [seed, s]) for s in range(sims)]
-            hit, width = np.array(found).transpose(1, 0, 2)
-            out += [dict(data=name, eps=eps, coefficient=j, covered=hit[:, j].mean().round(4),
-                         width=float(f'{np.median(width[:, j]):.3g}'), sims=sims) for j in range(len(beta))]
+            hit, width, off = np.array(found).transpose(1, 0, 2)
+            said = dict(width=np.median(width, 0), bias=off.mean(0), spread=off.std(0))
+            out += [dict(data=name, eps=eps, coefficient=j, covered=hit[:, j].mean().round(4))
+                    | {k: float(f'{v[j]:.3g}') for k, v in said.items()} | dict(sims=sims)
+                    for j in range(len(beta))]
     return pd.DataFrame(out)
 
 def _covered(name, eps, seed):
-    "Of one draw: which intervals hold, and standard errors over those without privacy"
+    "Of one draw: which intervals hold, standard errors over those without privacy, and distances in these"
     family, X, y, (beta, se, *_) = _set(name)
     rng = np.random.default_rng(seed)
     rows = rng.integers(len(y), size=len(y) + _PUBLIC)
@@ -238,4 +240,4 @@ def _covered(name, eps, seed):
         warnings.simplefilter('ignore')
         made = dp_glm(X[A], y[A], X[B], y[B], eps_to_rho(eps, _DELTA), rng, family=family, intercept=True)
         table = made.intervals()
-    return (table.low <= beta) & (beta <= table.high), table.se/se
+    return (table.low <= beta) & (beta <= table.high), table.se/se, (made.all - beta)/se

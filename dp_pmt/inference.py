@@ -4,7 +4,8 @@
 
 # %% auto #0
 __all__ = ['ResidualSizes', 'mean_square', 'clip_curve', 'Influences', 'variance_ratios', 'influence_clip', 'clip_excess',
-           'clip_bias', 'PersonInfluences', 'coefficient_map', 'influence_query', 'errors', 'inference_share']
+           'clip_bias', 'score_variance', 'PersonInfluences', 'coefficient_map', 'influence_query', 'errors',
+           'inference_share']
 
 # %% ../nbs/22a_inference.ipynb #885e1156
 import math
@@ -139,7 +140,7 @@ class Influences(Query):
         g2 = seen.a*seen.a
         size = np.sqrt(squares(g2))
         most = self.T/np.maximum(size, 1e-300)
-        r2 = (seen.r/self.scale)**2
+        r2 = np.minimum((seen.r/self.scale)**2, 1e300) # zero times infinity is no number
         if self.curve is None: left = _two_points(r2, most)
         else: left = np.minimum(np.interp(size/self.T, _T, self.curve), most)
         parts = np.vstack([g2*np.minimum(r2, most), g2*left])
@@ -223,6 +224,26 @@ def clip_bias(
     "Mean square of the bias from clipped scores, if its direction is unknown"
     inverse = np.linalg.inv(M)
     return inverse @ inverse*max(E**2 - counted, 0)/len(M)
+
+# %% ../nbs/22a_inference.ipynb #a018b360
+_FOURTHS = np.arange(.125, 1, .25) # of an octave
+
+def score_variance(
+    counts,      # Noisy octave counts of sizes, from `ScoreSizes`
+    sd:float,    # Their noise sd
+    C:float,     # Where scores are clipped > 0
+    trace:float, # Sum of the rows' squared norms > 0
+)->tuple:        # Variance of the residuals, and its noise sd; None if no bin stands out
+    "Mean square of clipped scores, over that of the rows"
+    mode = int(np.argmax(counts))
+    if counts[mode] < 4*sd: return None
+    hidden = counts[mode:] < 2*sd # the tail ends where noise hides it
+    top = mode + int(np.argmax(hidden)) if hidden.any() else len(counts)
+    x = 2.**(OCTAVES[:top, None] - 1 + _FOURTHS)
+    squared = (np.minimum(x, C)**2).mean(1)
+    total = squared @ counts[:top]
+    if total <= 0: return None
+    return total/trace, sd*np.linalg.norm(squared)/trace
 
 # %% ../nbs/22a_inference.ipynb #6dfada13
 _PARTS = 2**20 # steps in a unit of a person's influence
@@ -314,6 +335,7 @@ def errors(
     influences=None,      # Answer to `Influences`; None: equal variances are taken for granted
     persons:bool=False,   # Was it asked of persons?
     T:float=math.inf,     # The clip of `Influences` > 0
+    scores=None,          # From `score_variance`, if it is to say how large residuals are
 )->dict:                  # Fields of `Fit`
     "Covariance with its part from privacy, residual sd, R squared, degrees of freedom"
     given, s2, sd = rows, 1., 0.
@@ -323,6 +345,7 @@ def errors(
     C = coefficient_map(at)
     h, noise = np.ones(len(C)), np.zeros(len(C))
     if influences is not None: h, noise = variance_ratios(*influences, T, .02 if persons else .25)
+    if scores is not None: s2, sd = _as_scores(s2, h, persons, *scores)
     level, back = _at_the_mean(at, M)
     sampling = s2*(level @ np.linalg.solve(M, level.T))
     sampling = back @ _with_ratios(sampling, h) @ back.T
@@ -341,6 +364,12 @@ def _explained(at, M, rows, s2):
     fitted = float(b @ X @ b)
     if at.intercept: fitted -= float(b @ X[-1])**2/max(X[-1, -1], 1e-9)
     return max(fitted, 0.)/(max(fitted, 0.) + s2)
+
+def _as_scores(s2, h, persons, level, sd):
+    "The variance that makes the typical coefficient's that of the scores, and its noise sd"
+    ratio = float(np.median(h))
+    if persons: return max(s2, level/ratio), sd/ratio # ratios count correlation, scores don't
+    return level/ratio, sd/ratio
 
 def _that_count(rows, counts, sd):
     "Number of rows that are not zeros, where the histogram leaves no doubt that some are"

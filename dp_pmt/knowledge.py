@@ -195,10 +195,19 @@ def look(
         costs = [min(share*rho, len(query.which)*(_ENOUGH/run.n)**2) for query, *_ in asked]
         answers = run.ask(*((query, cost, what) for (query, what, _), cost in zip(asked, costs)))
         for (query, _, learn), (counts, sd) in zip(asked, answers):
+            if type(query) is ColumnShapes: _check_seen(run, counts, sd)
             parts = counts.reshape(len(query.which), -1)
             for j, c in zip(query.which, parts): learn(columns[j], c, sd, run.n)
         for c in columns:
             if not run.intercept and isinstance(c.todo, tuple): c.todo = None # rows aren't centred
+
+def _check_seen(run, counts, sd):
+    "Raise if no bin stands out, though an eighth of the rows would: then hardly a row counts"
+    if counts.max() > 4.5*sd or run.n < 8*4.5*sd: return
+    raise ValueError(
+        "hardly a private row counts, as far as noise lets one see: in each there seems to be a gap."
+        " Is a column of text read as numbers? Name its levels, levels={column: [...]}, the"
+        f" reference first. Of the budget, rho = {run.budget.spent:.2g} was spent, the rest was not")
 
 def _questions(columns):
     "What is to be asked in one pass: queries, their names in the ledger, and what learns from them"

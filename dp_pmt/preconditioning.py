@@ -10,7 +10,7 @@ __all__ = ['INTERCEPT', 'second_moment', 'geometry', 'Coordinates', 'View', 'vie
 # %% ../nbs/13_preconditioning.ipynb #97c64fbc
 import math
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import lru_cache, partial
 from typing import NamedTuple
 
 import numpy as np
@@ -162,7 +162,11 @@ def _products(A, y, at):
 
 def _with_ones(A, at):
     "Rows (p, m) as columns: centred, above a row of ones, where there is an intercept"
-    return np.vstack([A.T - at.center[:, None], np.ones(len(A))]) if at.intercept else A.T
+    if not at.intercept: return A.T
+    x = np.empty((A.shape[1] + 1, len(A)))
+    np.subtract(A.T, at.center[:, None], out=x[:-1])
+    x[-1] = 1
+    return x
 
 # %% ../nbs/13_preconditioning.ipynb #51aa2018
 _MAP_BITS = 20 # to which the map is rounded; what is left of 53 bits is for the rows
@@ -172,7 +176,8 @@ def squares(
 )->np.ndarray: # (m,)
     "Squared norms, by additions in one order whatever stands beside a row"
     total = a[0]*a[0]
-    for row in a[1:]: total += row*row
+    square = np.empty_like(total)
+    for row in a[1:]: total += np.multiply(row, row, out=square)
     return total
 
 # %% ../nbs/13_preconditioning.ipynb #14c2c470
@@ -184,6 +189,12 @@ def _fixed_map(
     scaled = np.ldexp(L, -e)
     f = np.maximum(np.frexp(np.abs(scaled).max(axis=1))[1], -900)
     return np.rint(np.ldexp(scaled, _MAP_BITS - f[:, None])), e, f
+
+@lru_cache(64)
+def _map_of(content, p):
+    "The same for the bytes of a map with p columns, ready for products: it serves many blocks"
+    integers, e, f = _fixed_map(np.frombuffer(content).reshape(-1, p))
+    return np.ldexp(integers, f[:, None] - _MAP_BITS), np.ldexp(1., e)[:, None]
 
 # %% ../nbs/13_preconditioning.ipynb #596859bf
 def _exponents(x):
@@ -201,15 +212,16 @@ def _fixed_point(A, y, at):
     r = (y - at.offset)/at.unit
     L = at.linear_map()
     if L is None: return x, r
-    integers, e, f = _fixed_map(L)
+    L, scale = _map_of(np.asarray(L, float).tobytes(), L.shape[1])
     bits = 53 - _MAP_BITS - math.ceil(math.log2(len(x)))
-    z = np.multiply(x, np.ldexp(1., e)[:, None], order='C') # long loops run along memory
+    own = at.intercept and at.V is not None # nobody needs x afterwards
+    z = np.multiply(x, scale, out=x if own else None, order='C') # long loops run along memory
     top = np.maximum(z.max(axis=0), -z.min(axis=0))
     g = np.maximum(_exponents(top), -900) # a power of 2 for each row
     z *= _powers(bits - g)
     np.rint(z, out=z)
     # integers below 2^53, up to a power of 2 for each row of the map: exact in any order
-    Z = np.ldexp(integers, f[:, None] - _MAP_BITS) @ z
+    Z = L @ z
     Z *= _powers(g - bits)
     if at.start is None: return Z, r
     r -= Z[-1]

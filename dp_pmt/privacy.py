@@ -8,6 +8,7 @@ __all__ = ['ENSEMBLES', 'FINE_SD', 'FINE_TOTAL', 'largest_change', 'renyi_gaussi
 
 # %% ../nbs/01_privacy.ipynb #f6be0576
 import math
+import os
 from threading import RLock
 
 import numpy as np
@@ -242,6 +243,7 @@ class Budget:
     ):
         self.rho = check_positive('rho', rho)
         self.ledger = []
+        self._process = os.getpid()
 
     @property
     def spent(self)->float: return math.fsum(rho for _, rho in self.ledger)
@@ -261,6 +263,9 @@ class Budget:
         costs, # A dict, or pairs `(what, rho)`
     )->list:   # The same as pairs, to be written into the ledger
         "Raise what `spend_all` would raise; nothing is spent"
+        if self._process != os.getpid(): raise ValueError(
+            "this ledger belongs to another process, which would not see what is spent here:"
+            " keep an Account, which processes share")
         pairs = _pairs(costs)
         after = self.copy()
         for what, rho in pairs:

@@ -13,10 +13,9 @@ from importlib.metadata import version
 from numbers import Real
 
 import numpy as np
-from fastcore.meta import delegates
 
 from .checks import check_fraction, check_positive
-from .crossing import OWN, Run
+from .crossing import OWN, Run, takes_options
 from .documents import agree, as_array, budget_from, budget_to, check_claim, hand_over
 from .documents import near, unseal, versions
 from .noise import eps_of
@@ -182,7 +181,7 @@ def _moderate(name, x):
                      " the mean square of a whitened row is its number of columns")
 
 # %% ../nbs/23_release.ipynb #f7c4a923
-@delegates(Run, but=[*OWN, 'safe'])
+@takes_options([*OWN, 'safe'])
 def release(
     A,                    # Private rows (n, d); or, if `y` is None, an iterable of pairs (A_i, y_i); or files and tables
     y,                    # Private responses (n,), the name of their column, or None

@@ -260,8 +260,8 @@ class Fit:
         ax=None,        # Axes to draw on; None: a new figure
     ):                  # The axes
         "Coefficients with their intervals"
-        others = beside if isinstance(beside, dict) else {} if beside is None else {beside.method: beside}
-        fits = {self.method: self, **others}
+        if not isinstance(beside, dict): beside = {} if beside is None else {None: beside}
+        fits = _distinct([(self.method, self), *((k or f.method, f) for k, f in beside.items())])
         return plot_coefficients({k: _interval_or_point(f, level) for k, f in fits.items()}, skip, ax=ax)
 
     def eps(self,
@@ -338,6 +338,15 @@ def _html(fit):
     caption = f"<b>{escape(fit.method)}</b>: {escape(fit.privacy())}"
     head = "<tr><th>column</th><th>coefficient</th></tr>"
     return f"<table><caption>{caption}</caption>{head}{rows}</table>"
+
+def _distinct(fits):
+    "{label: fit}: where labels are the same, with what was spent, or else with a number"
+    names = [name for name, _ in fits]
+    if len(set(names)) < len(names):
+        spent = [f', ε = {f.eps():.3g}' if f.private and f.rho else '' for _, f in fits]
+        names = [name + text for name, text in zip(names, spent)]
+    place = lambda j: f' ({names[:j].count(names[j]) + 1})' if names.count(names[j]) > 1 else ''
+    return {name + place(j): f for j, (name, (_, f)) in enumerate(zip(names, fits))}
 
 def _interval_or_point(fit, level):
     "Intervals, or the coefficients alone where there are none"

@@ -70,8 +70,9 @@ class _PrivateModel(BaseEstimator):
         "Rows and responses as numbers, after checks of their shape, not of a cell"
         if y is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
-        X = validate_data(self, _as_numbers(X), ensure_all_finite=False, dtype=float,
-                          ensure_min_samples=2)
+        with np.errstate(all='ignore'): # a long double may be too large for float64
+            X = validate_data(self, _as_numbers(X), ensure_all_finite=False, dtype=float,
+                              ensure_min_samples=2)
         y = self._responses(_one_column(y))
         check_consistent_length(X, y)
         return _named(X, self), to_floats(y, 'y', loose=True) # by position, as scikit-learn has it

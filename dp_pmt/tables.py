@@ -223,13 +223,12 @@ def plot_coefficients(
     ax=None,     # Axes to draw on; None: a new figure
 ):               # The axes
     "Coefficients with intervals, each in units of the far end of its widest interval"
-    first = next(iter(fits.values()))
-    names = [k for k in first.index if k not in skip]
-    ends = [f.loc[names, ['coef', 'low', 'high']].abs().replace(math.inf, math.nan) for f in fits.values()]
+    names = list(dict.fromkeys(k for f in fits.values() for k in f.index if k not in skip))
+    fits = {label: f.reindex(names) for label, f in fits.items()} # a gap where a fit lacks one
+    ends = [f[['coef', 'low', 'high']].abs().replace(math.inf, math.nan) for f in fits.values()]
     unit = pd.concat(ends, axis=1).max(axis=1).replace(0, 1)
     if ax is None: _, ax = plt.subplots(figsize=(6.4, .6 + (.16 + .13*len(fits))*len(names)))
-    for j, (label, frame) in enumerate(fits.items()):
-        f = frame.loc[names]
+    for j, (label, f) in enumerate(fits.items()):
         x, low, high = ((f[c]/unit).clip(-3, 3) for c in ('coef', 'low', 'high')) # what is unknown leaves the picture
         at = np.arange(len(names)) + (j - (len(fits) - 1)/2)*.5/max(len(fits), 2)
         style = dict(dict(fmt='o', ms=4, lw=1.5), **(styles or {}).get(label, {}))

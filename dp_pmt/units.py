@@ -6,6 +6,8 @@
 __all__ = ['MOST_NUMBERS', 'ByPerson', 'UnitRows', 'as_units']
 
 # %% ../nbs/12a_units.ipynb #86ede034
+import math
+import re
 import secrets
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
@@ -36,13 +38,20 @@ def _as_text(x):
     text = str(x).removesuffix(' 00:00:00') if number is None else number
     return text.encode(errors='backslashreplace').decode() # half of a pair of surrogates
 
+# a text that says a number; 12e3 may be hexadecimal, and printed numbers have a sign there
+_SAYS = re.compile(r'\s*[+-]?(\d+\.?\d*|\.\d+)(e[+-]\d+)?\s*|\s*nan\s*', re.ASCII | re.IGNORECASE)
+
 def _number_text(x):
     "A number, or a text that says one, as text; None if it is none"
+    if isinstance(x, str):
+        if not _SAYS.fullmatch(x): return None
+        x = re.sub(r'\.0*\s*$', '', x)
     try: return str(int(x)) if isinstance(x, str) or x == int(x) else repr(float(x))
     except (ValueError, ArithmeticError): pass
     try: number = float(x)
     except (ValueError, ArithmeticError): return None
     if number != number: return ''
+    if math.isinf(number) or not number and x: return None # beyond floats: many ids would be one
     return str(int(number)) if number.is_integer() else repr(number)
 
 # %% ../nbs/12a_units.ipynb #17adf471
@@ -52,7 +61,7 @@ def _id_keys(
     ids,        # Ids of any type (m,)
     secret:str, # 16 characters
 )->np.ndarray:  # uint64 (m,)
-    "One key a person; all missing ids are one person"
+    "One key a person; all missing ids have one"
     from pandas.util import hash_array
     if not hasattr(ids, 'iloc'): ids = pd.Series(ids, dtype=None if hasattr(ids, 'dtype') else object)
     mixed = ids.dtype == object and pd.api.types.infer_dtype(ids) not in _PLAIN
@@ -106,6 +115,8 @@ def _count(ids, secret):
     return ByPerson.of_rows(keys, np.ones(len(keys), np.int64))
 
 # %% ../nbs/12a_units.ipynb #db85d20a
+_NOBODY = 2**62 # rows of a person whose rows don't count
+
 class UnitRows(Rows):
     "Rows that come with the number of rows of their person, and the person's key: third and fourth in a block"
     def __init__(self,
@@ -138,8 +149,13 @@ class UnitRows(Rows):
     @property
     def table(self):
         "Rows by key; counted in a pass when it is first asked for"
-        if self._table is None: self._table = self._counted_ids().merged()
+        if self._table is None: self._table = self._without_nobody(self._counted_ids().merged())
         return self._table
+
+    def _without_nobody(self, table):
+        "The counts, beyond all bounds for rows without an id: nobody knows whose they are"
+        nobody = table.keys == _id_keys([None], self.secret)
+        return ByPerson(table.keys, np.where(nobody, _NOBODY, table.values))
 
     def _counted_ids(self):
         "One pass over the ids"

@@ -8,7 +8,8 @@ A name is `group` or `group/case`. Only public names that stay are called.
 Floats may differ by `RTOL` of the largest entry of their array: 1e-12, and 1e-9 for methods that
 iterate (`dp_anchored`, `dope_gd`), where each step works on the rounding of the one before.
 Integers, texts and kinds of errors must be equal; messages of errors are not compared.
-`MEANT` lists what was changed on purpose, and why.
+`MEANT` lists what was changed on purpose, and why. `dp_anchored` became another estimator on
+purpose (its second edition): its results were written again then, and are compared from there on.
 
 Safe paths draw noise with OpenDP, which takes no seed. Here `recorded` puts a mechanism without
 noise in its place, and keeps the integers that it is given, in their order, and the noise sd of

@@ -1,12 +1,15 @@
 "One account, several processes, as a user runs them: nobody overdraws it, and a killed one leaves its spending on record"
+import pickle
 import signal
 import subprocess
 import sys
+from concurrent.futures import ProcessPoolExecutor
 
 import numpy as np
 import pandas as pd
 import pytest
 from dp_pmt.account import Account
+from dp_pmt.privacy import Budget
 
 pytest.importorskip('pyarrow')
 
@@ -59,3 +62,49 @@ def test_a_killed_fit_leaves_its_spending(folder):
     assert (run.returncode, out) == (-signal.SIGKILL, '')
     account = Account(folder/'ledger.json')
     assert account.spent > 0 and account.ledger and 'killed' in account.statement()
+
+
+FULL = '''
+import os, resource, signal
+from dp_pmt import Account
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+most = os.path.getsize('ledger.json') + 40
+resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
+Account('ledger.json').spend(.5, 'a release')
+'''
+
+
+@pytest.mark.skipif(not hasattr(signal, 'SIGXFSZ'), reason='no such limit here')
+def test_a_full_disk_is_no_payment(folder):
+    "What can't be written as a whole is not paid: else it would be released, and the account would not know"
+    Account(folder/'ledger.json', rho=1.).spend(.1, 'the first')
+    run = started(folder, '-c', FULL)
+    run.communicate()
+    assert run.returncode == 1
+    account = Account(folder/'ledger.json')
+    assert account.spent == .1
+    account.spend(.2, 'a later one')
+    assert [what for what, _ in account.ledger] == ['the first', 'a later one']
+
+
+def _spent(budget): return budget.spend(.4, 'in another process')
+
+
+def test_a_ledger_in_memory_is_not_spent_elsewhere(folder):
+    "A copy in another process would spend the same again, and the ledger of the user would say nothing"
+    budget = Budget(1.)
+    with ProcessPoolExecutor(1) as pool:
+        with pytest.raises(ValueError, match='another process'): pool.submit(_spent, budget).result()
+        account = Account(folder/'ledger.json', rho=1.)
+        assert pool.submit(_spent, account).result() == .4
+    assert budget.spent == 0 and account.spent == .4
+    assert pickle.loads(pickle.dumps(budget)).rho == 1.
+
+
+def test_what_is_no_account_stays_as_it_is(folder):
+    "A file without a line break at its end is no account with half an entry"
+    path = folder/'private.csv'
+    path.write_text(path.read_text().rstrip('\n'))
+    before = path.read_bytes()
+    with pytest.raises(ValueError): Account(path)
+    assert path.read_bytes() == before

@@ -18,11 +18,11 @@ import pytest
 from dp_pmt.algorithms import dp_ssp
 from dp_pmt.anchored import dp_anchored
 from dp_pmt.clusters import Checkpoint, Sites
-from dp_pmt.crossing import Run
+from dp_pmt.crossing import Pass, Run
 from dp_pmt.formulas import EncodedRows, Encoding
 from dp_pmt.preconditioning import Coordinates
 from dp_pmt.privacy import Budget
-from dp_pmt.queries import JointMoments
+from dp_pmt.queries import Count, JointMoments
 from dp_pmt.units import as_units
 
 AT = 17 # the row with an odd cell
@@ -178,3 +178,49 @@ def test_a_share_for_errors_is_checked_before_anything_is_spent(share):
     with pytest.raises(ValueError, match='inference_share'):
         dp_anchored(A, A @ [1., 2], B, B @ [1., 2], 1., 0, budget=budget, inference_share=share)
     assert budget.spent == 0
+
+
+@pytest.mark.parametrize('other', ['reference', 'other', 'missing'])
+@pytest.mark.parametrize('road', ['frame', 'table', 'csv'])
+def test_persons_whose_ids_are_levels_too(frame, tmp_path, other, road):
+    "Levels that nobody knows become one column, but not one person: who is removed would change the weights of others"
+    towns = frame.assign(town=[f't{i}' for i in range(60)]*4)[['a', 'y', 'town']]
+    encoding = Encoding.of('y ~ a + town', levels={'town': ['t0', 't1', 't2']}, other=other)
+    towns.to_csv(tmp_path/'rows.csv', index=False)
+    table = dict(frame=towns, table=pa.Table.from_pandas(towns), csv=tmp_path/'rows.csv')[road]
+    rows = as_units(EncodedRows(table, encoding), None, 'town')
+    assert rows.units == 60 and rows.names == encoding.names
+    assert silently(rows.sum, lambda A, y, count, key: [np.unique(count)])[0].tolist() == [4]
+
+
+def test_ids_as_they_are_where_numbers_have_decimal_commas(tmp_path):
+    text = 'a;who;y\n' + ''.join(f'{i},5;{who};{i},25\n' for i, who in enumerate(['1.5', '2,5', 'x']*20))
+    (tmp_path/'rows.csv').write_text(text)
+    encoding = Encoding.of('y ~ a + who', levels=None)
+    rows = as_units(EncodedRows(tmp_path/'rows.csv', encoding, ';', ','), None, 'who')
+    assert rows.units == 3
+    assert rows.sum(lambda A, y, count, key: [np.unique(count)])[0].tolist() == [20]
+
+
+def test_hexadecimal_ids_are_no_numbers():
+    "1234e567 and 99e99999 are both infinite as floats, but two persons"
+    rng = np.random.default_rng(0)
+    for form in ('{:08x}', '{:04x}-{:04x}'):
+        numbers = rng.integers(2**16, size=(20_000, 2)) if '-' in form else rng.integers(2**32, size=(20_000, 1))
+        ids = [form.format(*x) for x in numbers.tolist()]
+        assert as_units(np.ones((20_000, 1)), np.ones(20_000), ids).units == len(set(ids))
+    same = ['7', '7.0', '007', 7, 7., '7e+00', Decimal('7.0')]
+    assert as_units(np.ones((7, 1)), np.ones(7), same).units == 1
+
+
+def test_rows_without_an_id_count_for_nothing(frame):
+    "Nobody knows whose they are: one of several persons may be removed, and another may have rows with an id as well"
+    ids = frame.who.astype(object).where(frame.index >= 30)
+    at, sums = Coordinates(np.eye(2)), []
+    asked = Pass((Count(at), JointMoments(at, 1., 1.)), True, per_unit=3, whole=999)
+    for value in (0., 1., 1e9):
+        A, y = frame[['a', 'b']].copy(), frame.y.copy()
+        A[:30], y[:30] = value, value
+        sums.append(as_units(A, y, ids).sum(asked))
+    for other in sums[1:]: assert all(np.array_equal(a, b) for a, b in zip(sums[0], other))
+    assert sums[0][0][0] == 70*999*Count(at).steps # whoever has an id counts in full

@@ -143,3 +143,15 @@ def test_a_fit_that_is_not_private_is_no_public_knowledge():
         with pytest.raises(ValueError, match='NOT private'): Knowledge.of_fit(leak)
     assert budget.ledger == []
     Knowledge.of_fit(public_ols(A, y)) # rows that are public
+
+
+@pytest.mark.parametrize('kind', [Influences, PersonInfluences])
+@pytest.mark.parametrize('T', [6., 1e9])
+def test_a_far_response_beside_a_row_of_zeros(kind, T):
+    "Zero times infinity is no number, and as an integer it would be the smallest that there is"
+    at = Coordinates(np.eye(2), 1., np.zeros(2))
+    query = kind(at, 1e-5, np.ones(481), T)
+    with np.errstate(all='ignore'):
+        seen = view(np.zeros((1, 2)), np.array([9e149]), at, exact=True)
+        got = query.gather(seen, np.ones(1))[0] if query.gathers else query.integers(seen)
+    assert got.tolist() == [0]*4

@@ -314,6 +314,8 @@ EXAMPLES = { # name of the package: (example, see also)
     'plan': ("dp_pmt.plan('y ~ a + b', 'public.csv', n=20_000, epsilon=1)", 'fit predict_error'),
     'dp_anchored': ("fit = dp_pmt.dp_anchored(A, y, B, y_B, rho=.03, intercept=True, safe=True)", 'fit dp_pmtolse'),
     'dp_pmtolse': ("fit = dp_pmt.dp_pmtolse(A, y, B, y_B, rho=1)", 'dp_anchored predict_error release'),
+    'dp_glm': ("fit = dp_pmt.dp_glm(A, y, B, y_B, rho=.03, family='binomial', intercept=True)", 'fit dp_anchored'),
+    'Knowledge': ("known = dp_pmt.Knowledge.of_moment(covariance, means)\nfit = dp_pmt.dp_anchored(A, y, known, None, rho=.03, intercept=True)", 'fit dp_anchored'),
     'dp_ssp': ("fit = dp_pmt.dp_ssp(A, y, rho=1)", 'dp_anchored dp_olse'),
     'dope_gd': ("fit = dp_pmt.dope_gd(A, y, B, y_B, rho=1)", 'dp_anchored'),
     'release': ("r = dp_pmt.release(A, y, B, y_B, rho=1, intercept=True)\nr.to_json('release.json')", 'Release combine'),
@@ -341,6 +343,7 @@ WORDS = { # what people search for: names that answer
     'dummy categorical factor levels': ['formulas.Encoding'], 'statement report': ['results.Fit.statement'], 'accuracy cost plan power sample size': ['costs.expected_errors', 'front.plan', 'planner.n_for'],
     'prediction predict': ['results.Fit.predict'], 'federated sites hospitals': ['clusters.Sites'], 'composition ledger': ['privacy.Budget', 'account.Account'], 'seed reproducible': ['front.fit'],
     'logistic glm poisson binomial count yes no': ['front.fit', 'glm.dp_glm'],
+    'public data prior codebook ranges': ['knowledge.Knowledge', 'front.fit'],
 }
 
 
