@@ -211,23 +211,33 @@ def shows(c):
     return 'figure' if {'image/png', 'image/svg+xml'} & keys else 'table' if {'text/html', 'text/markdown'} & keys else 'text' if keys else ''
 
 
-def folded(c, f, body, open_page):
+def only_demo(body):
+    "Is a cell a call of `demo`, perhaps with the grids that it takes?"
+    kinds = [type(n).__name__ for n in ast.parse(body).body]
+    return is_demo(nbformat.v4.new_code_cell(body)) and set(kinds[:-1]) <= {'Assign', 'ImportFrom'} and kinds[-1] == 'Expr'
+
+
+def folded(c, f, body, open_page, inside):
     "Tags of a code cell, and the line that opens it: checks fold to one line, code behind a figure folds too"
     checks, kind, lines = len(CHECK.findall(body)), shows(c), body.strip().count('\n') + 1
-    if 'hide-input' in f or f.get('echo') == 'false': return ['remove-input'], ''
+    if 'hide-input' in f or f.get('echo') == 'false' or only_demo(body): return ['remove-input'], ''
     if 'code-fold' in f: return (['hide-input'], 'Show the code') if f['code-fold'] == 'true' else ([], '')
     if 'test' in f or (is_pure_check(body) and kind in ('', 'text') and (checks > 1 or not kind)):
         return ['hide-cell'], f"checked: {checks} statement{'s'*(checks != 1)}"
     wide = max(map(len, body.splitlines()), default=0) > 104
-    if open_page and lines <= 16 and not wide: return [], ''
-    if checks and kind in ('', 'text'): return ['hide-cell'], f"checked: {checks} statement{'s'*(checks != 1)}"
+    imports = all(re.match(r'import |from |$', line) for line in body.splitlines())
+    plumbing = lines > 8 and (imports or checks > 1 or re.search(r'^(?:def|class) ', body, re.M))
+    if open_page and lines <= 16 and not wide and not plumbing: return [], ''
+    quiet = ('',) if open_page else ('', 'text', 'table') if inside else ('', 'text') # where tables are of tests, they fold with them
+    if checks and kind in quiet: return ['hide-cell'], f"checked: {checks} statement{'s'*(checks != 1)}"
     defines = re.findall(r'^(?:def|class) (\w+)', body, re.M)
     if kind in ('figure', 'table') or defines or lines > 6 or wide:
-        return ['hide-input'], f"Show the code{': ' + ', '.join(defines[:3]) if defines else ''}"
+        whole = kind == 'text' and not open_page # numbers that nothing names say nothing without their code
+        return ['hide-cell' if whole else 'hide-input'], f"Show the code{': ' + ', '.join(defines[:3]) if defines else ''}"
     return [], ''
 
 
-def code_cells(c, module, heading, open_page):
+def code_cells(c, module, heading, open_page, inside):
     "A code cell as the page shows it: nothing, an API entry with its source folded, or the cell"
     f, body = flags(c), re.sub(r'^#\|.*\n?', '', c.source, flags=re.M)
     if {'hide', 'default_exp'} & set(f): return []
@@ -236,9 +246,9 @@ def code_cells(c, module, heading, open_page):
         if all(re.match(r'(import|from|#|$)', line) for line in body.splitlines()): return []
         text, names = reference.entries(module, body), re.findall(r'^(?:def|class) (\w+)|^(\w+)\s*=', body, re.M)
         named = ', '.join(a or b for a, b in names[:3])
-        c.metadata.update(tags=['hide-input'], mystnb=dict(code_prompt_show=f'source: {named}', code_prompt_hide='hide the source'))
+        c.metadata.update(tags=['hide-input'], mystnb=dict(code_prompt_show=f'source: {named or "what runs on import"}', code_prompt_hide='hide the source'))
         return [nbformat.v4.new_markdown_cell(text), c] if text else [c]
-    tags, prompt = folded(c, f, body, open_page)
+    tags, prompt = folded(c, f, body, open_page, inside)
     alt = f.get('fig-alt') or made.alt(body, heading)
     c.metadata.update(tags=tags, mystnb={'image': {'alt': alt}, **(dict(code_prompt_show=prompt, code_prompt_hide=prompt) if prompt else {})})
     c.outputs = [o for o in c.outputs if WIDGET not in o.get('data', {})] # a widget without its kernel shows nothing
@@ -256,18 +266,49 @@ def drop_first_frame(demo, cells, drawings):
     drawings[:] = [p for p in drawings if p[2] is not last]
 
 
+def fold_numbers(c, cells):
+    "A table right below a figure has the numbers behind it: it folds"
+    last = cells[-1] if cells else None
+    if shows(c) != 'table' or last is None or last.cell_type != 'code' or shows(last) != 'figure': return
+    if not any('<table' in ''.join(o.get('data', {}).get('text/html', '')) for o in c.outputs): return
+    c.metadata.update(tags=['hide-cell'], mystnb={**c.metadata.get('mystnb', {}), **dict.fromkeys(('code_prompt_show', 'code_prompt_hide'), 'the numbers behind the figure')})
+
+
 LATE = 6 # a page whose first picture comes after so many cells opens with it
 
 
-def opening(cells, drawings):
+BORROWED = {'41_experiments': '42_synthetic'} # what it computes is drawn there
+
+
+def first_figure(path, up=''):
+    "The first figure of a notebook, as HTML"
+    nb = nbformat.read(path, 4)
+    svgs = lines(path, nb)
+    for c in nb.cells:
+        for key in filter(svgs.__contains__, map(pictures.key_of, pictures.pngs(c))):
+            alt = flags(c).get('fig-alt') or made.alt(c.source, title(path))
+            return f'```{{raw}} html\n<div class="drawing">{pictures.image(*svgs[key], alt, static/"figures", f"{up}_static/figures/")}</div>\n```\n'
+    return ''
+
+
+def borrowed(path):
+    "The opening of a page without a figure: that of a page that draws what it computes, or the place of this one on the way"
+    other = nbs/f'{BORROWED.get(path.stem, "")}.ipynb'
+    if path.stem == 'index': return []
+    if other.exists(): return [nbformat.v4.new_markdown_cell(f'{first_figure(other)}\nFrom [{title(other)}]({other.name}).')]
+    return [nbformat.v4.new_markdown_cell(made.road(path.stem))]
+
+
+def opening(path, cells, drawings):
     "The picture that a page opens with, where its first comes late: a figure or a demo, and the section that it is from"
-    if not drawings or drawings[0][0] <= LATE: return []
+    if not drawings: return borrowed(path)
+    if drawings[0][0] <= LATE: return []
     _, heading, cell = drawings[0]
     heading = re.sub(r'\\(\w+)', lambda m: made.GREEK.get(m[1], m[1]), heading)
     said = f'From *{heading}*, below.' if heading else 'From below.'
     if cell.cell_type == 'markdown': return [nbformat.v4.new_markdown_cell(cell.source), nbformat.v4.new_markdown_cell(said)]
     twin = nbformat.from_dict({**cell, 'id': nbformat.v4.new_markdown_cell().id, 'metadata': {**cell.metadata, 'tags': ['remove-input']}})
-    twin.outputs = [o for o in cell.outputs if 'image/png' in o.get('data', {})][:1]
+    twin.outputs = [o for o in cell.outputs if {'image/png', 'image/svg+xml'} & set(o.get('data', {}))][:1]
     return [twin, nbformat.v4.new_markdown_cell(said)]
 
 
@@ -275,14 +316,15 @@ def page(path):
     "One notebook as a page: (notebook, the statements of the paper on it, its figures as SVG)"
     nb, doc, seen, heading, cells = nbformat.read(path, 4), str(path.relative_to(nbs).with_suffix('')), [], '', []
     found, svgs, own, drawings = demos(path, nb), lines(path, nb), ids(path), []
-    open_page = doc == 'index' or group(path) in made.OPEN
+    open_page, inside = doc == 'index' or group(path) in made.OPEN and path.stem not in made.CLOSED, doc != 'index' and group(path) == made.INSIDE
     module = next((f"{cfg['lib_name']}.{flags(c)['default_exp']}" for c in nb.cells if 'default_exp' in flags(c)), None)
     for i, c in enumerate(nb.cells):
         if c.cell_type == 'code':
             for o in c.outputs:
                 if 'text/markdown' in o.get('data', {}): o['data']['text/markdown'] = re.sub(r'\]\(([\w./]+)\.ipynb', r'](\1.html', local_links(''.join(o['data']['text/markdown']), doc))
-            new = code_cells(c, module, heading, open_page) + [raw(framed(html, doc)) for html in found.get(str(i), [])]
+            new = code_cells(c, module, heading, open_page, inside) + [raw(framed(html, doc)) for html in found.get(str(i), [])]
             if found.get(str(i)): drop_first_frame(c, cells, drawings)
+            if not open_page: fold_numbers(c, cells)
             drawn = [x for x in new if x.cell_type == 'markdown' and '<div class="demo">' in x.source or x.cell_type == 'code' and shows(x) == 'figure']
             drawings += [(len(cells), heading, x) for x in drawn]
             cells += new
@@ -290,7 +332,7 @@ def page(path):
         heading = ([heading] + re.findall(r'^#+ (.+)$', c.source, re.M))[-1].replace('`', '').replace('$', '')
         c.source = mark_statements(local_links(c.source, doc), doc, seen, own)
         cells.append(c)
-    cells[1:1] = opening(cells, drawings)
+    cells[1:1] = opening(path, cells, drawings)
     nb.cells, nb.metadata = cells, nbformat.from_dict({'language_info': {'name': 'python', 'pygments_lexer': 'ipython3'}, 'kernelspec': {'name': 'python3', 'language': 'python', 'display_name': 'Python 3'}})
     return (nb if doc == 'index' else as_lines(nb, svgs, doc)), seen, svgs
 
@@ -355,6 +397,12 @@ def card(path):
     fig.savefig(path, dpi=100); plt.close(fig)
 
 
+def compared():
+    "The picture of the comparison, for the first page"
+    path = nbs/'45_comparison.ipynb'
+    return f'{first_figure(path)}\nFrom [{title(path)}]({path.name}).'
+
+
 def main():
     shutil.rmtree(src, ignore_errors=True); shutil.rmtree(static, ignore_errors=True)
     (src/'reference').mkdir(parents=True); static.mkdir(exist_ok=True)
@@ -368,7 +416,7 @@ def main():
     for path in paths:
         nb, stated[path], svgs = page(path)
         if path.stem == 'index':
-            nb = as_lines(made.landing(nb, here, svgs, static), svgs, 'index')
+            nb = as_lines(made.landing(nb, here, svgs, static, compared()), svgs, 'index')
             nb.cells.append(nbformat.v4.new_markdown_cell(contents(paths)))
         target = src/path.relative_to(nbs); target.parent.mkdir(exist_ok=True)
         nbformat.write(nb, target)

@@ -138,7 +138,7 @@ def lean(text):
     text = re.sub(r'<span class="w">(\s*)</span>', r'\1', text)
     text = re.sub(r'<span class="(?:n|p|o|nn|nb|bp|fm|sa|kc|vm)">([^<]*)</span>', r'\1', text) # as black as the rest
     text = re.sub(r'\sid="cb\d+"|<span></span>', '', text)
-    return folded_entries(text)
+    return beside(folded_entries(text))
 
 
 def closing(text, start, tag):
@@ -169,6 +169,52 @@ def folded_entries(text):
             entry, end = entry + text[end:stop], stop
         line = re.sub(r'</?a\b[^>]*>', '', said[1]) if said else ''
         out += [text[at:m.start()], f'<details class="api"><summary><code>{names[1]}</code> {line}</summary>{entry}</details>']
+        at = end
+    return ''.join(out) + text[at:]
+
+
+FOLD = re.compile(r'<div class="cell tag_hide-(?:cell|input)[^"]*">\s*(?=<details class="admonition hide)')
+
+
+def folds(text):
+    "Where cells stand of which nothing shows but the line that opens them, in runs: [(start, end)]"
+    out = []
+    for m in FOLD.finditer(text):
+        if out and m.start() < out[-1][1]: continue
+        end = closing(text, m.start(), 'div')
+        inner = closing(text, m.end(), 'details')
+        if text[inner:end].strip() != '</div>': continue # an output shows
+        if out and not text[out[-1][1]:m.start()].strip(): out[-1] = out[-1][0], end
+        else: out.append((m.start(), end))
+    return out
+
+
+def gathered(run):
+    "Three and more cells that fold, behind one line: whose source they hold, and how many statements they check"
+    said = re.findall(r'<p class="collapsed admonition-title">(.*?)</p>', run, re.S)
+    cells = len(FOLD.findall(run))
+    if cells < 3 or len(said) != cells: return run
+    checks = [int(n) for n in re.findall(r'checked: (\d+)', ' '.join(said))]
+    names = [n for t in said if not t.startswith('checked') for n in re.findall(r'(?<=[:,] )\w+', t)]
+    parts = [f"source: {names[0]} and {len(names) - 1} more" if len(names) > 1 else f'source: {names[0]}'] if names else []
+    if checks: parts.append(f"checked: {sum(checks)} statement{'s'*(sum(checks) != 1)}")
+    if not parts: return run
+    opened = run.replace('<details class="admonition hide above-input"', '<details open class="admonition hide above-input"')
+    return f'<details class="run"><summary>{"; ".join(parts)}</summary>{opened}</details>'
+
+
+def beside(text):
+    "What folds stands behind the sentence, or the entry, that it belongs to: no line of its own"
+    entries = {closing(text, m.start(), 'details'): m.start() for m in re.finditer('<details class="api">', text)}
+    out, at = [], 0
+    for start, end in folds(text):
+        before = text[:start].rstrip()
+        if before.endswith('</p>'): first, kind = max(m.start() for m in re.finditer(r'<p[ >]', before[-20_000:])) + max(0, len(before) - 20_000), 'said'
+        elif len(before) in entries: first, kind = entries[len(before)], 'said entry'
+        else: first, kind = start, ''
+        if first < at: continue # inside what is wrapped
+        run = gathered(text[start:end])
+        out += [text[at:first], f'<div class="{kind}">{text[first:start]}{run}</div>' if kind else run]
         at = end
     return ''.join(out) + text[at:]
 

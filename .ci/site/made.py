@@ -26,6 +26,7 @@ GROUPS = {
 }
 INSIDE = 'How it is made'
 OPEN = 'Start', 'How to', 'Gallery' # pages whose code is for the reader to copy
+CLOSED = '50_audit', # ... but for those that derive more than they show
 GREEK = dict(rho='ρ', kappa='κ', delta='δ', varepsilon='ε', epsilon='ε', eta='η', sigma='σ', beta='β')
 PAGES = 'choose', 'paper', 'reference/api'
 
@@ -45,8 +46,9 @@ def alt(source, heading):
 
 CODE = '''import dp_pmt
 
-fit = dp_pmt.fit('log(wage) ~ education + experience',
-                 'private.csv', 'public.csv', epsilon=1)
+fit = dp_pmt.fit('log(wage) ~ education',
+                 'private.csv', 'public.csv',
+                 epsilon=1)
 print(fit.summary())
 print(fit.statement())'''
 
@@ -61,15 +63,72 @@ def claim(nb):
     return ' '.join([*said[:1], *(m[0].strip() for m in ends if m)])
 
 
-def landing(nb, here, svgs, static):
+def costs():
+    "What two ε cost at 20,000 rows, in a sentence: the planner's own numbers"
+    from dp_pmt.costs import expected_errors
+    at = {eps: expected_errors(20_000, 60, 8, .4, epsilon=eps) for eps in (1., 3.)}
+    added = {eps: f'{float(f"{100*e.adds:.2g}"):g} %' for eps, e in at.items()}
+    worth = round(20_000/(1 + at[1.].adds)**2, -2)
+    return (f'**What does it cost?** ε is the privacy budget: ε = 1 is a strict promise, above 10 little is promised. With 20,000 private rows, 60 public rows and '
+            f'8 columns, ε = 1 makes standard errors {added[1.]} larger than without privacy, as if you had {worth:,.0f} rows; ε = 3 makes them {added[3.]} larger. '
+            '[Your own numbers](#what-will-it-cost-you) are below.')
+
+
+def links_only(text):
+    "The table of pages as a few lines: the left bar lists them all"
+    head, table, rest = re.match(r'([\s\S]*?)((?:^\|.*\n)+)([\s\S]*)', text, re.M).groups()
+    groups = {}
+    for row in table.splitlines()[2:]:
+        first = row.split('|')[1].strip()
+        if first.startswith('**'): groups[first] = []
+        else: list(groups.values())[-1].append(first)
+    return head + '\n\n'.join(f"{g}: {', '.join(links)}" for g, links in groups.items()) + '\n' + rest
+
+
+def folded_section(text, name):
+    "A section of a text behind a line that opens it"
+    before, _, after = text.partition(f'## {name}\n')
+    inner, mark, rest = after.partition('\n## ')
+    return f'{before}<details class="params"><summary>{name}</summary>\n\n{inner.strip()}\n\n</details>\n{mark}{rest}' if after else text
+
+
+def page_only(cell):
+    "A cell of README.md as the site needs it: the guide in place of a table of functions, few links, and no rules for authors"
+    text = cell.source
+    if '## Which function when' in text:
+        head, rest = text.split('## Which function when', 1)
+        said = re.sub(r'(?:^\|.*\n)+', f'```{{raw}} html\n<div class="drawing">{guide_svg()}</div>\n```\n\n[Which method for me?](choose.md) has the rest of the list.\n', rest, count=1, flags=re.M)
+        text = head + '## Which function when' + said
+    if '## Read on' in text:
+        before, after = text.split('## Read on', 1)
+        text = before + '## Read on' + links_only(after)
+    cell.source = folded_section(text, 'Contributing')
+    return cell
+
+
+def hero_figure():
+    "The first figure again, in the size of half a column: (SVG, width)"
+    import matplotlib; matplotlib.use('agg')
+    import matplotlib.pyplot as plt
+    from dp_pmt.figures import _svg
+    from dp_pmt.gallery import plot_regression
+    with plt.style.context('dp_pmt.dp_pmt'):
+        plot_regression('cps88').set_title('')
+        plt.gcf().set_size_inches(4.4, 3.9)
+        out = _svg(plt.gcf())
+        plt.close()
+    return out
+
+
+def landing(nb, here, svgs, static, compared):
     "The first screen (for whom, a regression with and without privacy, the code), then the planner, then the rest"
     first, figure, rest = nb.cells[0], nb.cells[1], nb.cells[2:]
     said = first.source.split('\n\n')
-    svg, width = svgs[pictures.key_of(pictures.pngs(figure)[0])]
-    picture = pictures.image(svg, width, figure.metadata['mystnb']['image']['alt'], static/'figures', '_static/figures/')
-    hero = [*said[:2], '', '::::::{container} hero', ':::::{container} hero-text', said[2], '',
-            claim(nb), '', '[Comparison](45_comparison.ipynb) has every set, and those where we lose.', ':::::', ':::::{container} hero-figure',
-            f'```{{raw}} html\n{picture}\n```', '', said[3], '', '```python', CODE, '```', ':::::', '::::::']
+    picture = pictures.image(*hero_figure(), figure.metadata['mystnb']['image']['alt'], static/'figures', '_static/figures/')
+    short = re.sub(r' \(95 % interval [^)]*\)', '', claim(nb)) # the section below has them
+    hero = [*said[:2], '', '::::::{container} hero', ':::::{container} hero-text', said[2], '', costs(), '', '```python', CODE, '```', ':::::',
+            ':::::{container} hero-figure', f'```{{raw}} html\n{picture}\n```', '', said[3], ':::::', '::::::', '',
+            f'**How accurate?** {short} [Comparison](45_comparison.ipynb) has every set, and those where we lose.']
     from dp_pmt.costs import cost_grid
     grid = {k: v if k in ('axes', 'real') else [round(float(x), 4) for x in v.ravel()] for k, v in cost_grid().items()}
     grid['axes'] = [list(map(float, a)) for a in grid['axes']]
@@ -77,12 +136,50 @@ def landing(nb, here, svgs, static):
     html = (here/'planner.html').read_text(encoding='utf-8') + table + '<script src="_static/planner.js"></script>'
     plan = '## What will it cost you?\n\nMove a slider. The axes stay, the intervals move. Nothing leaves this page; ' \
            '[What will it cost?](31a_costs.ipynb) says where the numbers come from.\n\n```{raw} html\n' + html + '\n```'
+    rest = [page_only(c) if c.cell_type == 'markdown' else c for c in rest]
+    at = next((i + 1 for i, c in enumerate(rest) if c.cell_type == 'code' and 'runner-up' in str(c.get('outputs'))), None)
+    if at and compared: rest.insert(at, nbformat.v4.new_markdown_cell(compared))
     nb.cells = [nbformat.v4.new_markdown_cell('\n'.join(hero)), nbformat.v4.new_markdown_cell(plan), *rest]
     return nb
 
 
+# The road of a row
+
+ROAD = [ # (pages, first line, second line, x, y, width)
+    (['60_package', '27_front', '28_sklearn', '61_cli', '62_main'], 'the doors', 'fit, the command, scikit-learn', 8, 8, 652),
+    (['10_rows', '11_files', '12_clusters', '12a_units', '14_formulas'], 'private rows', 'files, sites, persons', 8, 102, 132),
+    (['20_queries', '13_preconditioning'], 'queries', 'sums, clipped', 166, 102, 142),
+    (['22_crossing', '02_noise'], 'the crossing', 'noise is added', 346, 102, 122),
+    (['24_algorithms', '25_anchored', '25b_glm', '26_persons', '23_release'], 'estimators', 'from noisy sums', 494, 102, 166),
+    (['00_checks'], 'checks', 'what may come in', 8, 190, 132),
+    (['25a_knowledge'], 'public knowledge', 'rows, ranges, tables', 166, 190, 142),
+    (['02a_account'], 'account', 'what was spent', 346, 190, 122),
+    (['21_results', '20a_tables', '20b_documents', '22a_inference', '26a_intervals'], 'results', 'tables, files, statements', 494, 190, 166),
+]
+WAYS = ['M74 64V98', 'M140 130H162', 'M308 130H342', 'M468 130H490', 'M577 158V186', 'M237 190V162', 'M407 190V162', 'M74 190V162']
+
+
+def road_svg(stem, up):
+    "From private rows to a published table, the box of this page marked"
+    out = [f'<path class="way" d="{d}" marker-end="url(#tip)"/>' for d in WAYS]
+    for pages, name, what, x, y, w in ROAD:
+        home = stem if stem in pages else pages[0]
+        here, middle = stem in pages, x + w/2
+        out.append(f'<a href="{up}{home}.html"><rect class="take{" best" if here else ""}" x="{x}" y="{y}" width="{w}" height="56" rx="8"/>'
+                   f'<text class="name" x="{middle:g}" y="{y + 24}" text-anchor="middle">{escape(name)}</text>'
+                   f'<text class="word" x="{middle:g}" y="{y + 43}" text-anchor="middle">{escape(what)}</text></a>')
+    out.append('<path class="wall" d="M325 72V170"/><text class="word" x="317" y="86" text-anchor="end">nobody may see</text><text class="word" x="333" y="86">may be published</text>')
+    return f'<svg class="guide" viewBox="0 0 668 256" role="group" aria-label="The road of a row, from private rows over queries and noise to estimators and results">{TIP}{"".join(out)}</svg>'
+
+
+def road(stem, up=''):
+    "The opening of a page that has no figure of its own: where it stands"
+    return f'```{{raw}} html\n<div class="drawing">{road_svg(stem, up)}</div>\n```\n\nWhere this page stands on the road of a row: its box has the thick line.'
+
+
 # The guide
 
+TIP = '<defs><marker id="tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto"><path d="M0 0L8 4L0 8z"/></marker></defs>'
 
 
 def guide_svg():
@@ -109,10 +206,9 @@ def guide_svg():
         out.append(f'<path class="way" d="M158 {y + 56}V{y + step - 4}" marker-end="url(#tip)"/><text class="word" x="176" y="{y + 78}">{other}</text>')
     y = 12 + len(rows)*step
     out.append(f'<a href="27_front.html"><rect class="take best" x="8" y="{y}" width="300" height="56" rx="8"/>'
-               f'<text class="name" x="158" y="{y + 24}" text-anchor="middle">fit(formula, private, public, epsilon=1)</text>'
+               f'<text class="name" x="158" y="{y + 24}" text-anchor="middle">fit(formula, private, public)</text>'
                f'<text x="158" y="{y + 43}" text-anchor="middle">the anchored method</text></a>')
-    tip = '<defs><marker id="tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto"><path d="M0 0L8 4L0 8z"/></marker></defs>'
-    return f'<svg class="guide" viewBox="0 0 660 {y + 68}" role="group" aria-label="Which method for me: six questions, each with the function to take">{tip}{"".join(out)}</svg>'
+    return f'<svg class="guide" viewBox="0 0 660 {y + 68}" role="group" aria-label="Which method for me: six questions, each with the function to take">{TIP}{"".join(out)}</svg>'
 
 
 def choose_page(title):
@@ -120,7 +216,7 @@ def choose_page(title):
 > Six questions, from the top; take the first that fits
 
 ```{{raw}} html
-{guide_svg()}
+<div class="drawing">{guide_svg()}</div>
 ```
 
 | you | take | page |
@@ -131,6 +227,7 @@ def choose_page(title):
 | want to know beforehand what it costs | `plan`, `expected_errors` | [{title('31a_costs')}](31a_costs.ipynb) |
 | let others fit later | `release` | [{title('23_release')}](23_release.ipynb) |
 | fit several times from the same rows | `Account` | [{title('02a_account')}](02a_account.ipynb) |
+| hide how many rows there are | `neighbours='add/remove'` | [{title('27_front')}](27_front.ipynb) |
 | protect persons, not rows | `unit=` | [{title('26_persons')}](26_persons.ipynb) |
 | have rows at several sites | `Sites` | [{title('12_clusters')}](12_clusters.ipynb) |
 | doubt a claim of privacy | `audit` | [{title('50_audit')}](50_audit.ipynb) |

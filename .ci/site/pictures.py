@@ -75,7 +75,7 @@ def at_night(color):
     "A colour for a dark page: black and grey turned round, dark colours lightened, the hue kept"
     r, g, b = (int(color[i:i + 2], 16)/255 for i in (1, 3, 5))
     h, light, s = rgb_to_hls(r, g, b)
-    if max(r, g, b) - min(r, g, b) < .08: light = 1 - .92*light # black -> white, white -> the page's own dark
+    if max(r, g, b) - min(r, g, b) < .08: light = .07 if light > .985 else .98 - .8*light # white -> the page's own dark, light grey -> still seen on it
     else: light = light + (.62 - light)*.75 if light < .62 else light
     return '#' + ''.join(f'{round(255*v):02x}' for v in hls_to_rgb(h, light, s))
 
@@ -106,7 +106,8 @@ def size(svg, width):
     "Width and height on a page: larger than in a notebook by three tenths, but not beyond a screen"
     w, h = (float(re.search(rf'{side}="([\d.]+)pt"', svg)[1]) for side in ('width', 'height'))
     scale = min(1.3, max(1., 700/(width*h/w)))
-    return f'width="{scale*width:.0f}" height="{scale*width*h/w:.0f}"'
+    wide = f' style="min-width: {.48*scale*width:.0f}px"' if scale*width > 1000 else '' # on a phone it scrolls in its box
+    return f'width="{scale*width:.0f}" height="{scale*width*h/w:.0f}"{wide}'
 
 
 def image(svg, width, alt, folder, address):

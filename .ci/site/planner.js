@@ -160,8 +160,8 @@ const dpPmt = (() => {
     $('pl-rho').textContent = `ρ = ${short(e.rho)} (zCDP)`
     const worth = n/(1 + e.adds)**2
     $('pl-says').innerHTML = method === 'anchored'
-      ? `At ε = ${short(eps)} privacy ${e.adds < 10 ? `adds <b>${percent(e.adds)}</b> to your standard error` : `makes your standard error <b>${percent(e.adds)}</b> as large`}.`
-      : `At ε = ${short(eps)} these rows say <b>no more than the public rows</b> do.`
+      ? `With ${count(n)} rows and ε = ${short(eps)}, privacy ${e.adds < 10 ? `adds <b>${percent(e.adds)}</b> to your standard error` : `makes your standard error <b>${percent(e.adds)}</b> as large`}.`
+      : `At ε = ${short(eps)} these ${count(n)} rows say <b>no more than the public rows</b> do.`
     $('pl-advice').innerHTML = (method === 'anchored'
       ? `<b>Use</b> <code>dp_pmt.fit</code>, the anchored method. Its intervals are as wide as those of ${count(worth)} rows without privacy, and ${short(e.public/e.anchored)} times as narrow as those of the public rows alone. `
       : `<b>Spend nothing yet.</b> The private intervals would be as wide as those of the public rows alone. Take more rows, fewer columns or a larger ε. `) +

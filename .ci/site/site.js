@@ -16,11 +16,20 @@ document.addEventListener('DOMContentLoaded', () => {
   }
 })
 
-// Tables of results: the first rows, and a button for the rest. Pictures come first, numbers when asked for
+// The line that opens the code stands beside a table that leaves room for it, not below
 document.addEventListener('DOMContentLoaded', () => {
   for (const table of document.querySelectorAll('.cell_output table')) {
+    const cell = table.closest('div.cell'), fold = cell.querySelector(':scope > details.hide')
+    if (fold && (cell.offsetWidth - table.offsetWidth)/2 > fold.offsetWidth + 12) cell.classList.add('roomy')
+  }
+})
+
+// Tables of results: the first rows, and a button for the rest. Pictures come first, numbers when asked for
+document.addEventListener('DOMContentLoaded', () => {
+  for (const table of document.querySelectorAll('article table')) {
     const rows = table.tBodies[0] ? table.tBodies[0].rows.length : 0
-    if (rows <= 8) continue
+    if (!table.closest('.cell_output') && (rows <= 16 || document.querySelector('.genindextable, #by-module'))) continue // written by hand
+    if (table.closest('.dp-summary') || rows <= 5 || rows <= 8 && table.offsetHeight < 300) continue // a regression table is shown whole
     const button = document.createElement('button')
     const show = all => {
       table.classList.toggle('long', !all)
