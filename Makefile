@@ -54,7 +54,7 @@ reproduce: $(VENV)/lean ## the main job: every experiment of the paper into resu
 	$(BIN)/dp_pmt_reproduce --out '$(OUT)' $(if $(TRIALS),--trials '$(TRIALS)') $(if $(JOBS),--jobs '$(JOBS)') $(if $(SEED),--seed '$(SEED)') $(if $(ONLY),--only '$(ONLY)')
 
 # Variables for tables: FILES (names), METHODS (recompute these only, in the comparison tables: METHODS=anchored)
-tables: $(VENV)/ready ## compute every saved table in dp_pmt/data again (about half an hour; METHODS=anchored for minutes)
+tables: $(VENV)/ready ## compute every saved table in dp_pmt/data again (hours; FILES=... or METHODS=anchored for minutes)
 	$(BIN)/python .ci/tables.py $(FILES) $(if $(METHODS),--methods '$(METHODS)')
 
 bench: $(VENV)/ready ## what a fit costs on this machine, side by side with other ways (about ten minutes; BENCH=--quick for one)
