@@ -119,7 +119,7 @@ def _gaps(plan_):
            if any(r['slopes'] or r['tables'] for r in numbers) else "with the public means")
     said = [f"in numbers {how}"] if numbers else []
     filled = [f"{c} {r['levels'][r['fill']]}" for c, r in plan_['levels'].items()]
-    if filled: said.append(f"in categories with one level ({', '.join(filled)})")
+    if filled: said.append(f"in categories with a fixed level ({', '.join(filled)})")
     return (f"Filled: {'; '.join(said)}. A private row without a response counts as nothing."
             " Standard errors don't count the filling in.")
 
@@ -169,7 +169,8 @@ _SHAPES = {'gaussian': "a straight line", 'binomial': "log odds that follow a st
 def _usual_doubts(made):
     "Those about any regression of this family"
     free = "" if made.who.unit == 'person' else ", rows that don't depend on each other"
-    return f"The usual doubts about a regression remain: {_SHAPES[made.family]}, no other causes{free}."
+    shape = _SHAPES[made.family]
+    return f"The usual doubts about a regression remain: {shape}, no other causes{free}."
 
 def _picking(made):
     "On choosing among fits"
@@ -518,7 +519,8 @@ def main(
         for kind in (AdviceWarning, PrivacyLeakWarning): warnings.simplefilter('always', kind)
         try: dict(fit=_fit, plan=_plan, show=_show)[args.command](args)
         except Exception as e:
-            problem = _as_typed(str(e)) if _ours(e) else f"stopped by an unexpected {type(e).__name__}"
+            strange = f"stopped by an unexpected {type(e).__name__}"
+            problem = _as_typed(str(e)) if _ours(e) else strange
         else: return 0
     _say(f"dp_pmt: {problem}")
     return 2
