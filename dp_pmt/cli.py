@@ -9,40 +9,50 @@ __all__ = ['report', 'main']
 import argparse
 import json
 import math
+import os
+import re
 import sys
 import warnings
 from html import escape
 from pathlib import Path
 
+import numpy as np
+
 from . import __version__
 from .account import Account
 from .checks import PrivacyLeakWarning
+from .files import read_table
 from .front import fit, plan
 from .preconditioning import INTERCEPT
-from .privacy import fine_eps
+from .privacy import Budget, eps_to_rho, fine_eps
 from .results import AdviceWarning, Fit
 from .tables import interval_table
 
 # %% ../nbs/61_cli.ipynb #8a527aaa
-def _coefficients(made, level=.95):
-    "Coefficients, with intervals where there are any"
-    cov = made.covariance() if not isinstance(made.cov, str) else math.nan*made.all[:,
-                                                                                    None]*made.all
-    return interval_table(made.all, cov, made.labels, level, made.df)
+def _picture(made, level=.95):
+    "Coefficients with their intervals, and how to read them; nothing where there are none"
+    if isinstance(made.cov, str): return ''
+    table = interval_table(made.all, made.covariance(), made.labels, level, made.df)
+    rows = [(k, r.coef, r.low, r.high) for k, r in table.iterrows() if k != INTERCEPT]
+    return (f'<figure><figcaption class="soft">Coefficients with their {100*level:.0f}&nbsp;%'
+            ' intervals. Each interval is drawn to its own scale, so compare it with 0,'
+            f' not with the others.</figcaption>{_svg(rows)}</figure>')
 
-def _svg(table):
-    "Coefficients and their intervals as a picture"
-    rows = [(name, r.coef, r.low, r.high) for name, r in table.iterrows() if name != INTERCEPT]
-    width, left, step = 640, 12 + 7*max(len(name) for name, *_ in rows), 24
+def _svg(rows):
+    "Names, coefficients and the ends of their intervals as a picture"
+    width, step = 640, 24
+    left = 12 + 7*min(_LONGEST, max(len(name) for name, *_ in rows))
     half = (width - left)/2 - 14
     middle, height = left + half + 4, step*len(rows) + 26
     lines = [_svg_row(row, 18 + step*j, middle, half) for j, row in enumerate(rows)]
     axis = f'<line x1="{middle:.0f}" y1="2" x2="{middle:.0f}" y2="{height - 22}" class="axis"/>'
     note = f'<text x="{middle:.0f}" y="{height - 6}" text-anchor="middle">0</text>'
-    label = 'Coefficients with their intervals, each in units of the far end of its interval'
+    label = 'Coefficients with their intervals, each drawn to its own scale'
     return (f'<svg viewBox="0 0 {width} {height}" role="img"'
             f' aria-label="{label}"><title>{label}</title>'
             + axis + ''.join(lines) + note + '</svg>')
+
+_LONGEST = 48 # characters of a name in the picture
 
 def _svg_row(row, y, middle, half):
     "One coefficient"
@@ -50,39 +60,129 @@ def _svg_row(row, y, middle, half):
     ends = [abs(v) for v in (coef, low, high) if abs(v) < math.inf]
     unit = max(ends, default=0) or 1
     at = lambda v: middle + half*max(-1.04, min(1.04, v/unit))
-    known = not (math.isnan(low) or math.isnan(high))
+    short = name if len(name) <= _LONGEST else name[:_LONGEST - 1] + '…'
+    text = f'<text x="4" y="{y}">{escape(short)}</text>'
     ends = f'x1="{at(low):.1f}" y1="{y - 4}" x2="{at(high):.1f}" y2="{y - 4}"'
-    bar = f'<line {ends} class="bar"/>' if known else ''
-    text = f'<text x="4" y="{y}">{escape(name)}</text>'
-    return text + bar + f'<circle cx="{at(coef):.1f}" cy="{y - 4}" r="4" class="dot"/>'
+    dot = f'<circle cx="{at(coef):.1f}" cy="{y - 4}" r="4" class="dot"/>'
+    return f'{text}<line {ends} class="bar"/>{dot}'
+
+# %% ../nbs/61_cli.ipynb #92c3736f
+_MODELS = {'gaussian': 'linear regression', 'binomial': 'logistic regression',
+           'poisson': 'Poisson regression'}
+
+def _fitted(made, public=None):
+    "What was fitted, as pairs (what, value), from options and public knowledge"
+    plan_ = made.encoding and made.encoding.to_dict()
+    listed = f"{made.response or 'y'} by {', '.join(made.names or made.labels[:len(made.beta)])}"
+    out = [('Formula', (plan_ and plan_['formula']) or listed),
+           ('Model', _MODELS[made.family] + ', without an intercept'*(made.intercept is None))]
+    if public: out.append(('Public', public))
+    if made.who.unit == 'person':
+        out.append(('Persons', f"A person counts in full with up to {made.who.per_unit} rows;"
+                               " whoever has more is weighted down."))
+    return out + (_encoded(plan_, bool(made.rho)) if plan_ else [])
+
+def _encoded(plan_, private):
+    "How a table became numbers, as pairs; of private rows only if they were used"
+    known = {c: _reference(c, plan_) for c in plan_['levels']}
+    listed = '; '.join(f'{c}: {text}' for c, text in known.items() if text)
+    out = [('Reference level', listed)] if listed else []
+    if private: out.append(('Gaps', _gaps(plan_)))
+    if private and known: out.append(('Unknown levels', _unknown(plan_['levels'], known)))
+    return out
+
+def _reference(column, plan_):
+    "The level that the coefficients of a category compare with; nothing if no column is its own"
+    levels = plan_['levels'][column]['levels']
+    parts = [[p for p in c['parts'] if p.get('level') == column] for c in plan_['columns']]
+    alone = [p for p, c in zip(parts, plan_['columns']) if len(c['parts']) == 1]
+    tables = [p['table'] for own in (alone if any(alone) else parts) for p in own]
+    if not tables: return ''
+    if any(sorted(t) != [0]*(len(t) - 1) + [1] for t in tables): return 'none, coded by contrasts'
+    rest = [v for v, *at in zip(levels, *tables) if not any(at)]
+    return rest[0] if len(rest) == 1 else 'none, each level has a coefficient'
+
+
+# %% ../nbs/61_cli.ipynb #3edcadc8
+def _is_filled(plan_):
+    "Were gaps filled?"
+    rules = plan_['levels'].values()
+    return any(r['mean'] is not None for r in plan_['numbers'].values()) or any(
+        r['fill'] >= 0 for r in rules)
+
+def _gaps(plan_):
+    "What became of gaps"
+    if not _is_filled(plan_): return ("A private row with a gap, or a word in place of a number,"
+                                      " counts as nothing.")
+    numbers = [r for r in plan_['numbers'].values() if r['mean'] is not None]
+    how = ("by a regression on the other columns, made of public rows"
+           if any(r['slopes'] or r['tables'] for r in numbers) else "with the public means")
+    said = [f"in numbers {how}"] if numbers else []
+    filled = [f"{c} {r['levels'][r['fill']]}" for c, r in plan_['levels'].items()]
+    if filled: said.append(f"in categories with a fixed level ({', '.join(filled)})")
+    return (f"Filled: {'; '.join(said)}. A private row without a response counts as nothing."
+            " Standard errors don't count the filling in.")
+
+def _unknown(levels, reference):
+    "What became of levels that nothing public names"
+    taken = {c: 'a gap' if r['unknown'] < 0 else r['levels'][r['unknown']]
+             for c, r in levels.items()}
+    if taken == reference: what = 'the reference level'
+    elif len({*taken.values()}) == 1: what = next(iter(taken.values()))
+    else: what = ', '.join(f'{c} {level}' for c, level in taken.items())
+    return (f"A level that nothing public names counts as {what}."
+            " How many private rows have one was not released.")
+
 
 # %% ../nbs/61_cli.ipynb #dac21c70
 def _distrust(made):
-    "What a reader should know before believing a number"
+    "What a reader should know before believing a number; only what is true of this fit"
     plan_ = made.encoding and made.encoding.to_dict()
     out = list(made.advice)
     if isinstance(made.cov, str): out.append(f"There are no standard errors: {made.cov}.")
-    if made.noise == 'gaussian':
+    if made.rho and made.noise == 'gaussian':
         out.append("The noise came from a seed or from floating point: this is an experiment,"
                    " not for publication.")
-    if plan_ and plan_['levels']:
-        out.append("Categories have the levels that public knowledge names. A private row with"
-                   " another level was counted"
-                   " as the reference level, as 'other' or as incomplete, and nobody knows how"
-                   " many there are.")
-    out += ["A private row that is incomplete counts as zeros, unless gaps were filled from"
-            " public rows.",
-            "The usual doubts about a regression remain: a straight line, no other causes,"
-            " rows that don't depend on each other.",
-            "A result that was picked among many looks better than it is. Every further fit"
-            " costs epsilon, and counts as picking too."]
+    if plan_ and made.rho: out += _distrust_rows(plan_)
+    return [*map(_sentence, out), _usual_doubts(made), _picking(made)]
+
+def _sentence(text):
+    "A text as a sentence"
+    return text[:1].upper() + text[1:] + '.'*(text[-1:] not in '.!?')
+
+def _distrust_rows(plan_):
+    "Doubts that come from gaps and levels"
+    out = []
+    if any(r['unknown'] >= 0 for r in plan_['levels'].values()):
+        out.append("If many private rows have a level that nothing public names, they blur the"
+                   " level that they were counted as, and nobody would see it.")
+    if _is_filled(plan_):
+        out.append("Gaps were filled, and standard errors don't count that: if there are many gaps,"
+                   " intervals are too short.")
+    else: out.append("Private rows with a gap count as nothing: the coefficients describe rows"
+                     " without one.")
     return out
+
+_SHAPES = {'gaussian': "a straight line", 'binomial': "log odds that follow a straight line",
+           'poisson': "a logarithm of the rate that follows a straight line"}
+
+def _usual_doubts(made):
+    "Those about any regression of this family"
+    free = "" if made.who.unit == 'person' else ", rows that don't depend on each other"
+    shape = _SHAPES[made.family]
+    return f"The usual doubts about a regression remain: {shape}, no other causes{free}."
+
+def _picking(made):
+    "On choosing among fits"
+    cost = " Every further fit costs epsilon, and counts as picking too." if made.rho else ""
+    return f"A result that was picked among many looks better than it is.{cost}"
 
 def _paid_for(made, account):
     "What was spent, as lines"
-    lines = [f"{what}: rho = {rho:.4g}" for what,
-             rho in (made.budget.ledger if made.budget else [])]
-    return lines + (account.statement().splitlines() if account else [])
+    ledger = made.budget.ledger if made.budget else []
+    lines = [f"{what}: rho = {rho:.4g}" for what, rho in ledger]
+    lines += account.statement().splitlines() if account else []
+    return lines or ["Nothing."]
 
 # %% ../nbs/61_cli.ipynb #8d568e16
 _STYLE = """
@@ -93,7 +193,8 @@ _STYLE = """
 @media print { :root { --ink: #000; --page: #fff; --soft: #444; --line: #999; --mark: #000 } }
 body { font: 16px/1.5 system-ui, sans-serif; color: var(--ink); background: var(--page);
   max-width: 62rem; margin: 2rem auto; padding: 0 1rem }
-p, li, pre { max-width: 46rem }
+p, li, pre, figure { max-width: 46rem }
+figure { margin: 1rem 0 } figcaption { margin-bottom: .6rem }
 h1 { font-size: 1.45rem; line-height: 1.25; overflow-wrap: anywhere }
 h2 { font-size: 1.1rem; margin-top: 2rem }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; font-size: .9rem;
@@ -101,29 +202,47 @@ table { border-collapse: collapse; font-variant-numeric: tabular-nums; font-size
 th, td { padding: .18rem .5rem; text-align: right; border-bottom: 1px solid var(--line);
   white-space: nowrap }
 th:first-child { text-align: left; padding-left: 0 }
-.dp-facts tbody { display: grid; grid-template-columns: repeat(auto-fit, minmax(17rem, 1fr));
-  column-gap: 2rem }
 .dp-facts { display: block }
+.dp-facts tbody { display: grid; grid-template-columns: 1fr 1fr; column-gap: 2rem }
 .dp-facts tr { display: flex; justify-content: space-between; border-bottom: 1px solid var(--line) }
 .dp-facts th, .dp-facts td { border: 0; padding-left: 0; font-weight: normal }
-.scroll { overflow-x: auto } .soft, footer { color: var(--soft); font-size: .9rem }
+@media (max-width: 38rem) { .dp-facts tbody { grid-template-columns: 1fr }
+  .dp-facts tr:nth-child(even) { order: 1 } } /* one column: the left one, then the right one */
+.dp-coefficients { display: block; overflow-x: auto }
+.dp-coefficients th:first-child { position: sticky; left: 0; background: var(--page) }
+dl { display: grid; grid-template-columns: max-content 1fr; gap: .35rem 1.2rem; max-width: 52rem }
+dt { color: var(--soft) } dd { margin: 0; overflow-wrap: anywhere }
+.soft, footer { color: var(--soft); font-size: .9rem }
 svg { width: 100%; height: auto } svg text { fill: var(--ink); font-size: 12px }
 svg .axis { stroke: var(--line) }
 svg .bar { stroke: var(--mark); stroke-width: 2.5 } svg .dot { fill: var(--mark) }
 pre { white-space: pre-wrap; font-size: .82rem; color: var(--soft) }
-h2, tr, svg { break-inside: avoid }
-@media print { body { margin: 0; max-width: none } .scroll { overflow: visible }
+h2, tr, figure { break-inside: avoid } h2 { break-after: avoid }
+@media print { body { margin: 0; max-width: none }
+  .dp-coefficients { display: table } .dp-coefficients th:first-child { position: static }
   table { font-size: .68rem } th, td { padding: .12rem .3rem } }
 """
+
+def _table(made, delta):
+    "The regression table; without standard errors, nothing but coefficients"
+    shown = made.summary(delta=delta)
+    shown.notes = [note for note in shown.notes if note not in made.advice] # see `_distrust`
+    if isinstance(made.cov, str):
+        idle = 'Df Residuals', 'Covariance Type'
+        shown.facts = [(k, v) for k, v in shown.facts if v and k not in idle]
+        shown.table = shown.table[[c for c in shown.table if c == 'coef' or 'ratio' in c]]
+    return shown.as_html()
 
 def report(
     made:Fit,         # A fit, as it is or read from a file
     delta:float=1e-6, # δ at which ε is quoted, 0 < δ < 1
     account=None,     # The account that paid, or None
+    public:str=None,  # What was public, in words; None: the report doesn't say
 )->str:               # One page of HTML that needs nothing else
-    "The table, the picture, the guarantee, what was spent, and what to distrust"
-    title = (made.encoding
-             and made.encoding.to_dict()['formula']) or f'{made.response or "y"}: {made.method}'
+    "The table, the picture, what was fitted, the guarantee, what was spent, and what to distrust"
+    facts = _fitted(made, public)
+    title = facts[0][1]
+    fitted = ''.join(f'<dt>{escape(k)}</dt><dd>{escape(v)}</dd>' for k, v in facts)
     doubts = ''.join(f'<li>{escape(text)}</li>' for text in _distrust(made))
     spent = escape('\n'.join(_paid_for(made, account)))
     lead = f"A regression with differential privacy: {made.privacy(delta)}."
@@ -132,9 +251,9 @@ def report(
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>{escape(title)}</title><style>{_STYLE}</style></head><body>
 <h1>{escape(title)}</h1><p class="soft">{escape(lead)}</p>
-<h2>Coefficients</h2><div class="scroll">{made.summary(delta=delta).as_html()}</div>
-<p class="soft">Each coefficient with its 95&nbsp;% interval, in units of its far end:</p>
-{_svg(_coefficients(made))}
+<h2>Coefficients</h2>{_table(made, delta)}
+{_picture(made)}
+<h2>What was fitted</h2><dl>{fitted}</dl>
 <h2>The guarantee</h2><p>{escape(made.statement(delta))}</p>
 <h2>What was spent</h2><pre>{spent}</pre>
 <h2>What to distrust</h2><ul>{doubts}</ul>
@@ -228,20 +347,17 @@ def _model(args):
                 other=args.other, missing=args.missing,
                 intercept=not args.no_intercept, sep=args.sep, decimal=args.decimal)
 
-def _account(args):
-    "The account to charge: the one that was named, or one beside the private rows"
-    if args.no_account: return None
-    private = Path(args.private)
-    path = Path(args.account) if args.account else private.with_name(private.name + '.account.json')
-    if not private.exists(): raise ValueError("there is no such file of private rows")
-    new = not path.exists()
-    account = Account(path, epsilon=args.limit if new else None, delta=args.delta)
-    account.about = args.formula or f'{args.y} by {args.x}'
-    limit = f"new, over epsilon = {args.limit:g}" if new else f"{_still(account)} left"
-    _say(f"account: {path.name}, beside the private rows ({limit}). --account names another,"
-         f" --no-account keeps none"
-         if not args.account else f"account: {path.name} ({limit})")
-    return account
+def _check_price(args, *others):
+    "Raise unless one of the options that say what to spend was typed"
+    options = ['epsilon', 'rho', *others]
+    given = [f'--{c}' for c in options if getattr(args, c) is not None]
+    if not given: raise ValueError("give --epsilon, such as --epsilon 1: what to spend")
+    if len(given) > 1: raise ValueError(f"{' and '.join(given)} were given: keep one of them")
+
+def _check_file(path):
+    "Raise if there is no such file; the path is what the user typed"
+    if path is None or any(c in path for c in '*?['): return # a pattern
+    if not os.path.exists(path): raise ValueError(f"there is no file {path!r}")
 
 def _still(account):
     "What one more release may cost"
@@ -250,16 +366,60 @@ def _still(account):
 
 def _say(text): print(text, file=sys.stderr)
 
+# %% ../nbs/61_cli.ipynb #abe9c616
+class _Later(Budget):
+    "A new account: its file is made when the first release is paid"
+    def __init__(self, rho, make):
+        super().__init__(rho)
+        self.make, self.account = make, None
+
+    def check(self, costs):
+        "Raise what `spend_all` would raise; nothing is spent"
+        return (self.account or Budget(self.rho)).check(costs)
+
+    def spend_all(self, costs):
+        "Write costs into the account, which is there from now on"
+        if self.account is None: self.account = self.make()
+        return self.account.spend_all(costs)
+
+def _account(args):
+    "The account to charge: the one that was named, or one beside the private rows"
+    if args.no_account: return None
+    private = Path(args.private)
+    path = Path(args.account) if args.account else private.with_name(private.name + '.account.json')
+    if path.exists(): return _opened(args, path, f"{_still(Account(path))} left")
+    if not os.access(path.resolve().parent, os.W_OK): raise ValueError(
+        f"there is no place for the account {str(path)!r}: --account names another")
+    if args.epsilon is not None and args.epsilon > args.limit: raise ValueError(
+        f"--epsilon {args.epsilon:g} is more than a new account may spend in all:"
+        f" --limit {args.limit:g}")
+    new = f"new, over epsilon = {args.limit:g}"
+    make = lambda: _opened(args, path, new, args.limit)
+    return _Later(eps_to_rho(args.limit, args.delta, safe=True), make)
+
+def _opened(args, path, state, limit=None):
+    "The account in that file, and a line about it"
+    account = Account(path, epsilon=limit, delta=args.delta)
+    account.about = args.formula or f'{args.y} by {args.x}'
+    _say(f"account: {path.name}, beside the private rows ({state}). --account names another,"
+         f" --no-account keeps none"
+         if not args.account else f"account: {path.name} ({state})")
+    return account
+
+
 # %% ../nbs/61_cli.ipynb #23fdb322
 def _fit(args):
     "dp_pmt fit"
     for out in args.out: _check_suffix(out, '.html', '.json')
-    account = _account(args)
+    _check_price(args)
+    for path in (args.private, args.public, args.known, args.ranges): _check_file(path)
+    known, account = _known(args), _account(args)
     who = dict(unit=args.unit, per_unit=args.per_unit, neighbours=args.neighbours)
-    made = fit(private=args.private, public=_known(args), method=args.method, family=args.family, seed=args.seed,
-               budget=account, **who, **_model(args))
+    made = fit(private=args.private, public=known, method=args.method, family=args.family,
+               seed=args.seed, budget=account, **who, **_model(args))
+    if isinstance(account, _Later): account = account.account
     print(made.summary(delta=args.delta))
-    for out in args.out: _write(made, out, args.delta, account)
+    for out in args.out: _write(made, out, args.delta, account, _public_words(args, known, made))
     if account:
         _say(f"account: epsilon = {account.eps():.4g} spent in total, {_still(account)} left for"
              " one more release")
@@ -275,10 +435,24 @@ def _known(args):
         raise ValueError('--ranges is a file like {"age": [18, 90], "wage": [0, 2000]}')
     return ranges
 
-def _write(made, out, delta, account=None):
+def _public_words(args, known, made):
+    "What was public, for the report"
+    if known is None: return "nothing: only the levels of categories" if args.levels else "nothing"
+    if isinstance(known, dict): return f"ranges of {', '.join(known)}"
+    if known.endswith('.json'): return f"an earlier fit, {Path(known).name}"
+    table = read_table(known, args.sep, args.decimal)
+    labelled = set(made.encoding.needs()) <= set(table.columns)
+    X, t = made.encoding.apply(table, labelled)
+    whole = np.isfinite(X).all(1) & np.isfinite(t if labelled else 0)
+    gaps = '' if whole.all() else f"{whole.sum():,} of "
+    return (f"{gaps}{len(whole):,} public rows, {Path(known).name}"
+            + (", for the names of levels only" if args.method == 'ssp' else '')
+            + (": those without a gap" if gaps else ''))
+
+def _write(made, out, delta, account=None, public=None):
     "The report, or the fit"
     if out.endswith('.json'): made.to_json(out, delta)
-    else: Path(out).write_text(report(made, delta, account), encoding='utf-8')
+    else: Path(out).write_text(report(made, delta, account, public), encoding='utf-8')
     _say(f"wrote {out}")
 
 def _check_suffix(out, *allowed):
@@ -290,6 +464,8 @@ def _check_suffix(out, *allowed):
 
 def _plan(args):
     "dp_pmt plan"
+    _check_price(args, 'width')
+    _check_file(args.public)
     asked = dict(_model(args), public=args.public, n=args.rows, complete=args.complete)
     if args.width is not None:
         epsilon = plan(**asked, width=args.width, of=args.of)
@@ -300,6 +476,7 @@ def _plan(args):
 def _show(args):
     "dp_pmt show"
     if args.out: _check_suffix(args.out, '.html')
+    _check_file(args.file)
     made = Fit.from_json(Path(args.file))
     print(made.summary(delta=args.delta))
     print(made.statement(args.delta))
@@ -313,19 +490,37 @@ def _ours(e):
     origin = tb.tb_frame.f_globals['__name__'].split('.')[0]
     return type(e) in (ValueError, ImportError) and origin in ('dp_pmt', '__main__')
 
+# options of both the functions and the command
+_OPTIONS = ('epsilon|rho|delta|width|of|complete|levels|other|missing|public|ranges|method|family'
+            '|unit|per_unit|neighbours|sep|decimal|seed')
+
+def _as_typed(text):
+    "What Python says of an option, in the words of the command"
+    text = re.sub(r"levels=\{'([^']+)': \[\.\.\.\]\}", r'--levels \1=...', text)
+    text = re.sub(r'levels=\{\.\.\.\}', '--levels', text)
+    text = re.sub(rf"(?<![\w-])({_OPTIONS})='(\w+)'", r'--\1 \2', text)
+    text = re.sub(rf"(?<![\w-])({_OPTIONS})=(?=[\s,.:;)]|$)", r'--\1', text)
+    return text.replace('--per_unit', '--per-unit')
+
 # %% ../nbs/61_cli.ipynb #4b9e9d79
 def main(
     argv=None, # Words after `dp_pmt`; None: those that were typed
 )->int:        # 0, or 2 if something was wrong
     "The command `dp_pmt`"
     args = _parser().parse_args(argv)
+    notes = set()
+    def note(message, *_, **__):
+        text = _as_typed(f"note: {message}")
+        if text not in notes: _say(text) # once
+        notes.add(text)
     with warnings.catch_warnings():
-        warnings.showwarning = lambda message, *_, **__: _say(f"note: {message}")
+        warnings.showwarning = note
         warnings.simplefilter('ignore') # other packages may quote what they read
         for kind in (AdviceWarning, PrivacyLeakWarning): warnings.simplefilter('always', kind)
         try: dict(fit=_fit, plan=_plan, show=_show)[args.command](args)
         except Exception as e:
-            problem = str(e) if _ours(e) else f"stopped by an unexpected {type(e).__name__}"
+            strange = f"stopped by an unexpected {type(e).__name__}"
+            problem = _as_typed(str(e)) if _ours(e) else strange
         else: return 0
     _say(f"dp_pmt: {problem}")
     return 2

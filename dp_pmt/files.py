@@ -329,8 +329,14 @@ def _found(p):
     pattern = any(c in str(p) for c in '*?[')
     hits = [str(p)] if _exists(p) else glob(str(p), recursive=True) if pattern else []
     files = [f for h in hits for f in ([h] if os.path.isfile(h) else _inside(h))]
-    if not files: raise ValueError("there are no such files")
+    if not files: raise ValueError(f"there are no such files{_quoted(p)}")
     return sorted(files)
+
+def _quoted(p):
+    "A path, for an error; nothing if it may be a table that was given in place of a path"
+    path = str(p)
+    if len(path) > 500 or not path.isprintable() or _kind(path) not in _KINDS: return ''
+    return f': {path!r}'
 
 def _exists(p):
     "Is there such a file or folder? A text too long for a path is none"

@@ -14,6 +14,7 @@ import re
 import warnings
 from dataclasses import dataclass
 from decimal import Decimal
+from difflib import get_close_matches
 from functools import reduce
 from itertools import product
 from numbers import Integral, Real
@@ -391,6 +392,8 @@ FORMAT = 'dp_pmt encoding 1' # first entry of the plain data
 
 class Encoding:
     "How a row of a table becomes numbers; made of public knowledge, applied to each row alone"
+    public_names = () # of the public rows' columns, where there are any
+
     def __init__(self,
         plan:dict, # Plain data, from `to_dict`
     ):
@@ -418,7 +421,9 @@ class Encoding:
         check_choice('missing', missing, 'zero', 'impute', 'regress')
         if formula is None: model = _listed(y, X, public, intercept)
         else: model = _formula(formula, public, intercept)
-        return cls(_plan(model, public, _given(levels), other, missing))
+        made = cls(_plan(model, public, _given(levels), other, missing))
+        made.public_names = _names(public)
+        return made
 
     @property
     def columns(self)->list:
@@ -475,11 +480,11 @@ class Encoding:
         X, _ = self._numbers(block, False)
         return X, [c for c in self.plan['levels'] if (block.codes(c) == -2).any()]
 
-    def _check_columns(self, frame, response):
+    def _check_columns(self, frame, response, where='the rows'):
         "Raise if a column that is needed isn't there, or stands twice"
         for c in self.needs(response):
-            if list(frame.columns).count(c) != 1:
-                raise ValueError(f"the rows must have one column {c!r}")
+            if list(frame.columns).count(c) != 1: raise ValueError(
+                _not_there(c, list(frame.columns), where, self.public_names))
 
     def compacted(self,
         frame,         # Rows, a pandas frame
@@ -606,7 +611,7 @@ def _roles(model, public, levels):
 
 def _holds_levels(public, name):
     "Does a public column hold text or categories?"
-    if public is None or name not in public.columns: return False
+    if _names(public).count(name) != 1: return False
     column = public[name]
     if isinstance(column.dtype, pd.CategoricalDtype): return True
     if column.dtype.kind in 'biufc': return False
@@ -710,6 +715,7 @@ def _slopes(x, others, plan):
 def _plan(model, public, levels, other, missing):
     "The encoding as plain data"
     numbers, coded, alone = _roles(model, public, levels)
+    _check_there(public, [*numbers, *coded], alone)
     stray = [c for c in levels if c not in coded]
     if stray:
         raise ValueError(f"levels of {stray[0]!r} were given, but the formula doesn't use it"
@@ -733,15 +739,32 @@ def _plan(model, public, levels, other, missing):
 
 def _as_they_are(numbers): return {c: dict(mean=None, slopes={}, tables={}) for c in numbers}
 
-def _check_public(public, plan):
-    "Raise if the public rows lack a column, hold it twice, or hold no numbers in it"
+def _names(public):
+    "Names of the columns of public rows, where there are any"
+    return [] if public is None else list(public.columns)
+
+def _check_there(public, columns, alone):
+    "Raise if the public rows lack a column, or hold it twice; `alone` are of the response only"
     if public is None: return
-    for c in dict.fromkeys([*plan['numbers'], *plan['levels']]):
-        count = list(public.columns).count(c)
-        if count == 0 and c in plan['response_only']: continue # rows without responses
-        if count != 1: raise ValueError(f"the public rows must have one column {c!r}")
-        if c in plan['numbers'] and np.isnan(_numbers(public[c])).all():
-            raise ValueError(f"{c!r} holds no numbers in the public rows")
+    names = _names(public)
+    for c in columns:
+        if c not in names and c in alone: continue # rows without responses
+        if names.count(c) != 1: raise ValueError(_not_there(c, names, 'the public rows', names))
+
+def _not_there(column, names, where, public):
+    "What to say of a column that isn't there once, with a guess among names of public columns"
+    if column in names: return f"the column {column!r} stands twice in {where}"
+    near = get_close_matches(column, [c for c in public if isinstance(c, str)], 1)
+    guess = f"; did you mean {near[0]}?" if near and near[0] != column else ''
+    return f"there is no column {column!r} in {where}{guess}"
+
+def _check_public(public, plan):
+    "Raise if the public rows hold no numbers where there should be some"
+    answer = _used(_tree(plan['response']))
+    for c in plan['numbers']:
+        if c not in _names(public) or not np.isnan(_numbers(public[c])).all(): continue
+        coded = ": code yes and no as 1 and 0" if c in answer and _holds_levels(public, c) else ''
+        raise ValueError(f"{c!r} holds no numbers in the public rows{coded}")
 
 # %% ../nbs/14_formulas.ipynb #0546ad95
 def _complete(public, plan):
@@ -902,7 +925,8 @@ class EncodedRows(Rows):
         for k in ('once', 'ordered', 'files', '_n'): setattr(self, k, getattr(source, k))
         known = {*(source.names or ()), source.response, *getattr(source, 'types', ())}
         absent = [c for c in encoding.columns if c not in known]
-        if absent: raise ValueError(f"the rows must have one column {absent[0]!r}")
+        if absent: raise ValueError(
+            _not_there(absent[0], known, 'the private rows', encoding.public_names))
 
     @property
     def n(self):
@@ -940,6 +964,11 @@ class EncodedRows(Rows):
 
     def without(self, column):
         "These rows, with the cells of that column as they are: levels that nobody knows would be one id"
+        known = getattr(self.source, 'types', None) # of files and Arrow tables: all columns
+        if isinstance(self.source, _FrameRows): known = self.source.names
+        if known is not None and column not in known: raise ValueError(
+            f"there is no column {label(column, 'of that name')!r} in the private rows:"
+            " unit= names the column of the persons' ids")
         rows = copy.copy(self)
         if isinstance(self.source, _FrameRows):
             rows.source = copy.copy(self.source)
@@ -956,6 +985,7 @@ def _source(table, encoding, sep):
     if isinstance(table, Rows): return table
     y = _used(_tree(encoding.plan['response']))[0]
     if isinstance(table, pd.DataFrame):
+        encoding._check_columns(table, True, 'the private rows')
         encoding.apply(table.iloc[:0])
         if not len(table): raise ValueError("there are no private rows")
         return _FrameRows(table, encoding)

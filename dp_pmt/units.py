@@ -250,7 +250,8 @@ def _as_ids(unit):
 def _without_ids(A, unit):
     "A frame without its column of ids, and the ids"
     if list(A.columns).count(unit) != 1:
-        raise ValueError(f"the private rows must have one column of ids called {label(unit, 'like that')!r}")
+        raise ValueError(f"there must be one column {label(unit, 'of that name')!r} in the private"
+                         " rows: unit= names the column of the persons' ids")
     return A.drop(columns=unit), A[unit].reset_index(drop=True)
 
 def _ids_dropped(rows, unit):
