@@ -605,3 +605,17 @@ def test_a_gap_among_words_beside_plain_text(tmp_path, missing):
     encoding = Encoding.of('y ~ g', levels={'g': ['a', 'b']})
     found = np.concatenate([A[:, 0] for A, _ in EncodedRows(paths, encoding).blocks()])
     np.testing.assert_array_equal(found[:3], [0., 1., 1.])
+
+
+@pytest.mark.parametrize('frames', [False, True])
+def test_a_block_without_rows_is_no_reason_to_stop(frames):
+    "A stream cut by a private column has a block without rows where one row was replaced"
+    A, y = np.arange(12.).reshape(6, 2), np.arange(6.)
+    def cut(which):
+        pairs = [(A[which == k], y[which == k]) for k in range(3)]
+        return [(pd.DataFrame(a, columns=['u', 'v']), b) for a, b in pairs] if frames else pairs
+    found = [StreamRows(cut(np.array([0, 0, 1, 1, 1, last]))).sum(_totals) for last in (2, 1)]
+    for a, b in zip(*found): np.testing.assert_array_equal(a, b)
+
+
+def _totals(A, y): return [A.sum(axis=0), y.sum()]
