@@ -118,11 +118,18 @@ def _texts(table, coded, plain):
     import pyarrow as pa
     for at, name in enumerate(table.schema.names):
         column = table.column(at)
-        if name in plain: column = column.cast(column.type.value_type)
+        if pa.types.is_dictionary(column.type): column = _recoded(column, name in plain)
         if _is_text(column.type) and 'binary' not in str(column.type): column = _unicode(column)
         if name in coded and _is_text(column.type): column = column.dictionary_encode()
         table = table.set_column(at, name, column)
     return table
+
+def _recoded(column, plain):
+    "A coded column as its words, or in wide codes: words of several pieces may be too many for narrow ones"
+    import pyarrow as pa
+    if plain: return column.cast(column.type.value_type)
+    wide = [pa.DictionaryArray.from_arrays(c.indices.cast(pa.int64()), c.dictionary) for c in column.chunks]
+    return pa.chunked_array(wide, pa.dictionary(pa.int64(), column.type.value_type))
 
 def _unicode(column):
     "Text or bytes as text; what is no valid Unicode becomes a mark"

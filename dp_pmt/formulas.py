@@ -103,7 +103,7 @@ def _codes(column, levels, unknown, numeric):
     if isinstance(column.dtype, pd.CategoricalDtype):
         known = [place.get(_level(v), unknown) for v in column.cat.categories]
         return _small([*known, -1])[column.cat.codes.to_numpy()]
-    if isinstance(column.dtype, pd.StringDtype):
+    if getattr(column.dtype, 'storage', None) == 'pyarrow': # in Python's, pandas confuses surrogates
         at, known = pd.factorize(column)
         return _small([*(place.get(_level(v), unknown) for v in known), -1])[at]
     cells = (place.get(v if type(v) is str else _level(v), unknown)

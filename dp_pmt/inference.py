@@ -139,6 +139,7 @@ class Influences(Query):
         "One column a row: observed above expected, each of length T at most"
         g2 = seen.a*seen.a
         size = np.sqrt(squares(g2))
+        size = np.where(size > 1e-140, size, seen.q2) # squares of squares underflow
         most = self.T/np.maximum(size, 1e-300)
         r2 = np.minimum((seen.r/self.scale)**2, 1e300) # zero times infinity is no number
         if self.curve is None: left = _two_points(r2, most)

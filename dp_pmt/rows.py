@@ -443,6 +443,7 @@ class StreamRows(Rows):
         first = None
         for pair in self.pairs:
             part = self._part(pair)
+            if part is None: continue
             first = first or part.names
             if (part.names or first) != first:
                 raise ValueError("the blocks of a stream must have the same columns,"
@@ -451,10 +452,14 @@ class StreamRows(Rows):
             skip = max(0, skip - part.n)
 
     def _part(self, pair):
-        "One pair"
+        "One pair; None if it has no rows, which may be a private fact"
         if not (isinstance(pair, (tuple, list)) and len(pair) == 2 and pair[1] is not None):
             raise ValueError("a stream must yield pairs (A_i, y_i)")
-        return ArrayRows(*pair)
+        return None if all(map(_is_empty, pair)) else ArrayRows(*pair)
+
+def _is_empty(x):
+    "Does an array, a frame or a list have no rows?"
+    return x.shape[:1] == (0,) if hasattr(x, 'shape') else isinstance(x, (list, tuple)) and not x
 
 # %% ../nbs/10_rows.ipynb #f1db3a47
 READERS = { # where a type comes from -> 'module:function(A, y)' that makes `Rows`; add one here

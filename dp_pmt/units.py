@@ -36,7 +36,7 @@ def _as_text(x):
     if isinstance(x, datetime) and x.tzinfo: x = x.astimezone(timezone.utc)
     number = _number_text(x) if isinstance(x, (str, Real, Decimal, np.bool_)) else None
     text = str(x).removesuffix(' 00:00:00') if number is None else number
-    return text.encode(errors='backslashreplace').decode() # half of a pair of surrogates
+    return text.encode().decode() # half of a pair of surrogates raises
 
 # a text that says a number; 12e3 may be hexadecimal, and printed numbers have a sign there
 _SAYS = re.compile(r'\s*[+-]?(\d+\.?\d*|\.\d+)(e[+-]\d+)?\s*|\s*nan\s*', re.ASCII | re.IGNORECASE)
@@ -64,6 +64,12 @@ def _float_text(x):
 # %% ../nbs/12a_units.ipynb #17adf471
 _PLAIN = ('string', 'integer', 'floating', 'boolean', 'bytes') # objects of one type: equal ids print alike
 
+def _distinct(ids):
+    "Codes of ids, and the ids. Of text alone pandas takes half of a pair of surrogates for its `repr`"
+    if ids.dtype != object and getattr(ids.dtype, 'storage', None) != 'python': return pd.factorize(ids)
+    codes, known = pd.factorize(np.append(ids.to_numpy(object), None))
+    return codes[:-1], known
+
 def _id_keys(
     ids,        # Ids of any type (m,)
     secret:str, # 16 characters
@@ -73,7 +79,7 @@ def _id_keys(
     if not hasattr(ids, 'iloc'): ids = pd.Series(ids, dtype=None if hasattr(ids, 'dtype') else object)
     mixed = ids.dtype == object and pd.api.types.infer_dtype(ids) not in _PLAIN
     if mixed: ids = pd.Series([_text(x) for x in ids], dtype=object)
-    codes, known = pd.factorize(ids)
+    codes, known = _distinct(ids)
     words = np.array([_text(x) for x in known] + [''], dtype=object)
     return hash_array(words, hash_key=secret, categorize=False)[codes] # a missing id has code -1
 

@@ -80,3 +80,22 @@ def test_ids_that_may_be_anybody_are_nobody():
     "A rounded integer, and what can't be printed"
     nobody, *keys = _id_keys(pd.Series([None, 2.**53, 1e300, -np.inf, 10**5000], dtype=object), '0'*16)
     assert (keys == nobody).all()
+
+
+@pytest.mark.parametrize('kind', [object, 'string[python]'])
+def test_half_a_pair_of_surrogates_is_nobody_else(kind):
+    "pandas takes it for its repr, and an escape sequence is an id of its own"
+    half, secret = '\ud800', '0123456789abcdef'
+    others = ["'\\ud800'", '\\ud800', 'b']
+    alone = _id_keys(pd.Series(others, dtype=kind), secret)
+    beside = _id_keys(pd.Series([half, *others], dtype=kind), secret)
+    assert (beside[1:] == alone).all() and len(set(beside)) == 4
+
+
+def test_half_a_pair_of_surrogates_changes_no_level():
+    "In a column of text that Python stores"
+    encoding = Encoding.of('y ~ g', levels={'g': ['b', "'\\ud800'"]})
+    for first in ('b', '\ud800'):
+        g = pd.Series([first, "'\\ud800'", 'b'], dtype='string[python]')
+        X, _ = encoding.apply(pd.DataFrame({'g': g, 'y': 1.}))
+        np.testing.assert_array_equal(X[1:, 0], [1., 0.])

@@ -155,3 +155,13 @@ def test_a_far_response_beside_a_row_of_zeros(kind, T):
         seen = view(np.zeros((1, 2)), np.array([9e149]), at, exact=True)
         got = query.gather(seen, np.ones(1))[0] if query.gathers else query.integers(seen)
     assert got.tolist() == [0]*4
+
+
+def test_influences_of_tiny_rows_are_clipped():
+    "Squares of squares underflow: a Poisson row with a mean of exp(-600) moved the sum by 6e9 bounds"
+    from dp_pmt.inference import Influences
+    from dp_pmt.preconditioning import Coordinates, View
+    a = np.full((3, 1), 1e-125)
+    query = Influences(Coordinates(), 1., np.ones(481), 5.)
+    moved = query.integers(View(a, (a*a).sum(axis=0), np.array([1e149])))
+    assert np.linalg.norm(moved.astype(float)) <= query.sensitivity(True, 'add/remove')

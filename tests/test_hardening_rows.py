@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+import pyarrow.feather as feather
 import pyarrow.parquet as pq
 import pytest
 from dp_pmt.algorithms import dp_pmtolse, dp_ssp
@@ -571,3 +572,50 @@ def test_odd_words_of_coded_floats_are_no_reason_to_stop(words):
     X, _ = next(EncodedRows(table, by_level).blocks())
     np.testing.assert_array_equal(X[:2, 0], [0., 1.])
     assert as_units(table.append_column('x', table['y']), 'y', 'g').units == 3
+
+
+def _coded(words, kind=pa.int8()):
+    "A table with a column in narrow codes, as pandas writes categories"
+    codes = pa.array(words).dictionary_encode().cast(pa.dictionary(kind, pa.string()))
+    return pa.table({'g': codes, 'y': np.ones(len(words))})
+
+
+@pytest.mark.parametrize('kind', ['table', 'parquet', 'feather'])
+@pytest.mark.parametrize('last', ['v0', 'v999'])
+def test_words_of_several_files_are_never_too_many(tmp_path, kind, last):
+    "Each file has few words in codes of 8 bits; one word more in all of them was a reason to stop"
+    parts = [_coded([f'w{i}' for i in range(100)]), _coded([*(f'v{i}' for i in range(26)), 'b', last])]
+    if kind == 'table': rows = pa.concat_tables(parts)
+    else:
+        rows = [str(tmp_path/f'{i}.{kind}') for i in range(2)]
+        write = pq.write_table if kind == 'parquet' else feather.write_feather
+        for part, path in zip(parts, rows): write(part, path)
+    encoding = Encoding.of('y ~ g', levels={'g': ['a', 'b']})
+    found = np.concatenate([A[:, 0] for A, _ in EncodedRows(rows, encoding).blocks()])
+    assert np.flatnonzero(found).tolist() == [126]
+
+
+@pytest.mark.parametrize('missing', [False, True])
+def test_a_gap_among_words_beside_plain_text(tmp_path, missing):
+    "One file has text, another has codes; where a word is missing, codes become text"
+    words = pa.DictionaryArray.from_arrays(pa.array([0, 1], pa.int32()), pa.array(['b', None if missing else 'a']))
+    paths = [str(tmp_path/f'{i}.feather') for i in range(2)]
+    for g, path in zip((pa.array(['a', 'b']), words), paths):
+        feather.write_feather(pa.table({'g': g, 'y': [1., 2.]}), path)
+    encoding = Encoding.of('y ~ g', levels={'g': ['a', 'b']})
+    found = np.concatenate([A[:, 0] for A, _ in EncodedRows(paths, encoding).blocks()])
+    np.testing.assert_array_equal(found[:3], [0., 1., 1.])
+
+
+@pytest.mark.parametrize('frames', [False, True])
+def test_a_block_without_rows_is_no_reason_to_stop(frames):
+    "A stream cut by a private column has a block without rows where one row was replaced"
+    A, y = np.arange(12.).reshape(6, 2), np.arange(6.)
+    def cut(which):
+        pairs = [(A[which == k], y[which == k]) for k in range(3)]
+        return [(pd.DataFrame(a, columns=['u', 'v']), b) for a, b in pairs] if frames else pairs
+    found = [StreamRows(cut(np.array([0, 0, 1, 1, 1, last]))).sum(_totals) for last in (2, 1)]
+    for a, b in zip(*found): np.testing.assert_array_equal(a, b)
+
+
+def _totals(A, y): return [A.sum(axis=0), y.sum()]
