@@ -269,7 +269,7 @@ def _loss_for(family, y_B):
 
 def _deviance_clip(at, n, rho):
     "As large as the noise of the comparison allows: a twentieth of the null deviance"
-    sd = math.sqrt(3/(2*.015*rho)) # of three sums, in clips
+    sd = math.sqrt(3/max(2*.015*rho, 1e-300)) # of three sums, in clips
     return max(16., at.null*min(max(8., .05*n/(3*math.sqrt(2)*sd)), 1000.))
 
 @takes_options()
