@@ -74,6 +74,7 @@ def ratios(
     trials:pd.DataFrame,   # From `measure_sets`, `measure_regressions` or `best_rules`
     us:str='anchored',     # The method to compare
     others=None,           # Labels of the others; None: all of them
+    by:str='error',        # What is compared: `'error'`, `'worst'` or `'excess'`
 )->pd.DataFrame:           # One row a cell and other: ratio, low, high, verdict
     "Our median error over theirs with a 95 % bootstrap interval: ahead, behind, or a tie"
     budget = _budget(trials)
@@ -85,9 +86,9 @@ def ratios(
             if others is not None and method not in others: continue
             both = mine.merge(theirs, on='trial', suffixes=('', '_theirs'))
             if len(both) < .9*len(mine): continue # it refuses too often to be an alternative
-            found = _interval(both.error.to_numpy(), both.error_theirs.to_numpy())
-            medians = both.error.median(), both.error_theirs.median()
-            out.append([name, level, method, *medians, *found])
+            pair = both[by].to_numpy(), both[by + '_theirs'].to_numpy()
+            medians = np.median(pair, axis=1)
+            out.append([name, level, method, *medians, *_interval(*pair)])
     columns = ['data', budget, 'method', 'ours', 'theirs', 'ratio', 'low', 'high']
     table = pd.DataFrame(out, columns=columns)
     verdict = np.select([table.high < 1, table.low > 1], ['ahead', 'behind'], 'tie')
