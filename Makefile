@@ -53,9 +53,9 @@ OUT ?= results
 reproduce: $(VENV)/lean ## the main job: every experiment of the paper into results/; TRIALS=20 for a quick look
 	$(BIN)/dp_pmt_reproduce --out '$(OUT)' $(if $(TRIALS),--trials '$(TRIALS)') $(if $(JOBS),--jobs '$(JOBS)') $(if $(SEED),--seed '$(SEED)') $(if $(ONLY),--only '$(ONLY)')
 
-# Variables for tables: FILES (names), METHODS (recompute these only, in the comparison tables: METHODS=anchored)
+# Variables for tables: FILES (names), METHODS (recompute these only, in the comparison tables: METHODS=anchored), CHECK=1 (compare, write nothing)
 tables: $(VENV)/ready ## compute every saved table in dp_pmt/data again (hours; FILES=... or METHODS=anchored for minutes)
-	$(BIN)/python .ci/tables.py $(FILES) $(if $(METHODS),--methods '$(METHODS)')
+	$(BIN)/python .ci/tables.py $(FILES) $(if $(METHODS),--methods '$(METHODS)') $(if $(CHECK),--check)
 
 bench: $(VENV)/ready ## what a fit costs on this machine, side by side with other ways (about ten minutes; BENCH=--quick for one)
 	env -u OPENBLAS_NUM_THREADS -u OMP_NUM_THREADS $(BIN)/dp_pmt_bench $(BENCH)

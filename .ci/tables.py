@@ -1,14 +1,17 @@
 "Every table in dp_pmt/data that we computed, and its writer: `make tables` writes them again"
 import argparse
 import ast
+import gzip
 import inspect
+import io
+import math
 import os
-import shutil
 import tempfile
 import time
 from functools import cache
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
 os.environ.setdefault('MPLBACKEND', 'agg')
@@ -43,8 +46,7 @@ def paper(small):
         reproduce(2 if small else None, out, progress=False, only=['wine'] if small else None)
         results = Path(out)/'results.csv.gz'
         if small: return load_results(results)
-        shutil.copy(Path(out)/'settings.json', data/'results.json')
-        return results.read_bytes()
+        return results.read_bytes(), (Path(out)/'settings.json').read_bytes()
 
 
 def comparison_main(small, only=None):
@@ -138,7 +140,7 @@ def anchored_elevators(small):
     import numpy as np
     measure = from_notebook('25_anchored', 'measure_elevators')
     if small: return measure(pd.DataFrame(np.random.default_rng(0).normal(size=(3000, 5))), 1)
-    if 'ELEVATORS' not in os.environ: return (data/'anchored_elevators.csv.gz').read_bytes()
+    if 'ELEVATORS' not in os.environ: return pd.read_csv(data/'anchored_elevators.csv.gz')
     return measure(pd.read_csv(os.environ['ELEVATORS']))
 
 
@@ -188,12 +190,46 @@ def refreshed(file, methods):
     return pd.concat([old[~old.method.isin(methods)], new], ignore_index=True)
 
 
+# Tables of chance without a seed, or of times: how far the median number may move
+UNSEEDED = {'release_coverage.csv.gz': .05, 'costs.csv.gz': .05, 'benchmark.csv.gz': math.inf}
+TIMES = {'seconds', 'machine'}
+
+
+def compared(old, new):
+    "Share of rows that are the same, and the median and largest relative difference of a number"
+    if len(old) != len(new): raise SystemExit(f'{len(new)} rows, saved are {len(old)}')
+    names = [c for c in old if c not in TIMES]
+    old, new = old[names].reset_index(drop=True), new[names].reset_index(drop=True)
+    numbers = old.select_dtypes('number').columns
+    a, b = old[numbers].to_numpy(float), new[numbers].to_numpy(float)
+    same = (a == b) | (np.isnan(a) & np.isnan(b))
+    difference = np.where(same, 0, np.abs(a - b)/np.maximum(np.abs(a), 1e-300))
+    texts = old.drop(columns=numbers).astype(str).eq(new.drop(columns=numbers).astype(str)).all(axis=1)
+    moved = difference[~same]
+    median = float(np.median(moved)) if moved.size else 0.
+    return float((same.all(axis=1) & texts).mean()), median, float(difference.max())
+
+
+def check(file):
+    "One table at full size again, beside the saved one; nothing is written"
+    start = time.perf_counter()
+    table = TABLES[file](False)
+    if isinstance(table, pd.DataFrame): new = io.StringIO(table.to_csv(index=False))
+    else: new = io.BytesIO(gzip.decompress(table[0]))
+    same, median, most = compared(pd.read_csv(data/file), pd.read_csv(new))
+    seconds = time.perf_counter() - start
+    says = f'{same:.1%} of rows the same; numbers that moved did by {median:.2g} in the median, {most:.2g} at most'
+    print(f'{file}: {says} ({seconds:.0f} s)', flush=True)
+    return same == 1 or median <= UNSEEDED.get(file, 1e-6)
+
+
 def write(file, methods=()):
     "One table, at full size; with `methods`, only their rows are computed again"
     start = time.perf_counter()
     table = refreshed(file, methods) if methods else TABLES[file](False)
-    if isinstance(table, bytes): (data/file).write_bytes(table)
-    else: save(table, data/file)
+    if isinstance(table, pd.DataFrame): save(table, data/file)
+    else:
+        for path, content in zip((data/file, data/'results.json'), table): path.write_bytes(content)
     print(f'{file}: {time.perf_counter() - start:.0f} s', flush=True)
 
 
@@ -202,7 +238,12 @@ if __name__ == '__main__':
     parser.add_argument('files', nargs='*', help='names of tables; none: all of them')
     says = 'with commas: recompute these methods only, in the comparison tables'
     parser.add_argument('--methods', default='', help=says)
+    parser.add_argument('--check', action='store_true', help='compare with the saved tables, write nothing')
     args = parser.parse_args()
     methods = [m for m in args.methods.split(',') if m]
     takes = lambda f: 'only' in inspect.signature(TABLES[f]).parameters
-    for file in args.files or [f for f in TABLES if not methods or takes(f)]: write(file, methods)
+    files = args.files or [f for f in TABLES if not methods or takes(f)]
+    if args.check:
+        moved = [file for file in files if not check(file)]
+        raise SystemExit(f'moved: {", ".join(moved)}' if moved else 0)
+    for file in files: write(file, methods)

@@ -129,14 +129,15 @@ def _number_codes(column, levels, unknown):
 # %% ../nbs/14_formulas.ipynb #fd8848c0
 def _tree(expr):
     "The syntax tree of an expression; names in backticks may hold any character"
-    quoted = []
+    quoted = {}
     def swapped(m):
-        quoted.append(m[1])
-        return f'_quoted_{len(quoted) - 1}_'
+        name = f'_quoted_{len(quoted)}_'
+        quoted[name] = m[1]
+        return name
     try: node = ast.parse(re.sub('`([^`]+)`', swapped, expr).strip(), mode='eval').body
     except (SyntaxError, ValueError, RecursionError): raise ValueError(_not_allowed(expr)) from None
     for n in ast.walk(node):
-        if isinstance(n, ast.Name) and n.id.startswith('_quoted_'): n.id = quoted[int(n.id[8:-1])]
+        if isinstance(n, ast.Name): n.id = quoted.get(n.id, n.id)
     return node
 
 def _not_allowed(expr):

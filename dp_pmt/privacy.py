@@ -307,6 +307,8 @@ class Budget:
 
     __copy__ = copy
 
+    def __deepcopy__(self, memo): return self # copies of settings pay from the same ledger
+
     def __repr__(self):
         rows = ''.join(f"\n  {rho:<10.6g} {what}" for what, rho in self.ledger)
         return f"Budget(rho={self.rho:.6g}): spent {self.spent:.6g}, left {self.left:.6g}{rows}"

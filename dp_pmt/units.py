@@ -231,7 +231,18 @@ def as_units(
     if isinstance(unit, str): rows, unit = _ids_dropped(rows, unit)
     else: unit = _as_ids(unit)
     rows.check_types(strict)
+    table = getattr(rows, 'source', None) # of a formula's rows
+    _check_labels(unit, A, y, getattr(table, 'frame', None))
     return UnitRows(rows, unit)
+
+def _check_labels(ids, *parts):
+    "Ids with other labels than the rows would count rows for the wrong persons"
+    if not isinstance(ids, pd.Series): return
+    for part in parts:
+        theirs = getattr(part, 'index', None)
+        if isinstance(theirs, pd.Index) and not ids.index.equals(theirs):
+            raise ValueError("rows and ids (unit=) are labelled differently: align them, name the"
+                             " column, or pass .to_numpy() if their order agrees")
 
 def _in_pandas(A, unit):
     "A table of Arrow or Polars as a frame, its ids as they are"
@@ -249,7 +260,7 @@ def _cells(ids):
 def _as_ids(unit):
     "Ids, one a row, whatever they are"
     if not hasattr(unit, 'iloc'): unit = _cells(unit)
-    if isinstance(unit, (list, tuple)): return pd.Series(list(unit), dtype=object)
+    if isinstance(unit, (list, tuple)): return np.fromiter(unit, object, len(unit))
     if np.ndim(unit) == 1: return unit
     raise ValueError("unit must be the name of a column, or one id a row")
 
@@ -258,7 +269,7 @@ def _without_ids(A, unit):
     if list(A.columns).count(unit) != 1:
         raise ValueError(f"there must be one column {label(unit, 'of that name')!r} in the private"
                          " rows: unit= names the column of the persons' ids")
-    return A.drop(columns=unit), A[unit].reset_index(drop=True)
+    return A.drop(columns=unit), A[unit]
 
 def _ids_dropped(rows, unit):
     "Rows that don't take ids for a covariate"

@@ -173,3 +173,9 @@ def test_the_readmes_commands_work(tmp_path, monkeypatch):
     rows[60:].to_csv('private.csv', index=False)
     assert [main(shlex.split(line)[1:]) for line in lines] == [0, 0]
     assert (tmp_path/'report.html').exists()
+
+
+def test_a_column_may_be_called_like_a_quoted_name():
+    frame = pd.DataFrame({'_quoted_5_': np.arange(60.), 'a b': np.arange(60.)**2})
+    frame['y'] = frame['a b']
+    assert set(fit('y ~ _quoted_5_ + `a b`', frame, frame[:40], rho=1.).names) >= {'_quoted_5_', 'a b'}

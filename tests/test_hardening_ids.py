@@ -1,4 +1,6 @@
 "Different persons stay different whatever reader brings their ids, and whoever else has none"
+import copy
+
 import dask.dataframe as dd
 import numpy as np
 import pandas as pd
@@ -9,6 +11,7 @@ import pytest
 from decimal import Decimal
 from fractions import Fraction
 
+import dp_pmt
 from dp_pmt.clusters import DaskRows
 from dp_pmt.formulas import Encoding, EncodedRows
 from dp_pmt.units import _id_keys, as_units
@@ -99,3 +102,23 @@ def test_half_a_pair_of_surrogates_changes_no_level():
         g = pd.Series([first, "'\\ud800'", 'b'], dtype='string[python]')
         X, _ = encoding.apply(pd.DataFrame({'g': g, 'y': 1.}))
         np.testing.assert_array_equal(X[1:, 0], [1., 0.])
+
+
+def test_ids_with_other_labels_are_refused():
+    "Taken by position they would count rows for the wrong persons: one moved the sums 469 times too far"
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(dict(x=rng.normal(size=300)))
+    frame['y'] = frame.x + rng.normal(size=300)
+    ids = pd.Series(np.arange(300)//3)
+    turned = frame[::-1]
+    for call in (lambda t: dp_pmt.fit('y ~ x', t, frame[:40], rho=1., unit=ids),
+                 lambda t: dp_pmt.dp_anchored(t[['x']], t['y'], frame[['x']][:40], frame['y'][:40], 1., unit=ids),
+                 lambda t: dp_pmt.dp_anchored(t[['x']].to_numpy(), t['y'], frame[['x']][:40], frame['y'][:40], 1., unit=ids)):
+        with pytest.raises(ValueError, match='labelled differently'): call(turned)
+        call(frame)
+
+
+def test_a_deep_copy_of_settings_pays_from_the_same_ledger():
+    budget = dp_pmt.Budget(1.)
+    copy.deepcopy(dict(rho=.4, budget=budget))['budget'].spend(.4, 'a fit')
+    assert budget.spent == .4

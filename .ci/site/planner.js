@@ -75,7 +75,7 @@ const dpPmt = (() => {
   const SHOWN = 7, PATTERN = [1, -.8, .65, -.5, .38, -.25, .15]
   // One draw of each method's error, in its standard errors: fixed, so that a picture moves only with its numbers
   const DRAW = {none: [.3, -.7, .5, -.2, .9, -.4, .1], anchored: [-.8, .4, .9, -.6, .2, .7, -.5], release: [.9, .6, -.7, .8, -.9, .3, .5], public: [-.6, .9, -.4, -.9, .7, .5, -.8]}
-  const NAMES = {public: 'public rows alone', release: 'release', anchored: 'anchored', none: 'no privacy'}
+  const NAMES = {public: 'public rows alone', release: 'dp_pmt.release', anchored: 'dp_pmt.fit', none: 'no privacy'}
   const NS = 'http://www.w3.org/2000/svg'
   let file = null // what a dropped CSV says: {nB, d, R2, names, beta, size, sd, rows, y}
 
@@ -88,6 +88,15 @@ const dpPmt = (() => {
     if (!(v > 0)) return Number(e.defaultValue)
     const clipped = Math.min(Math.max(v, Number(e.min)), Number(e.max))
     return 'int' in e.dataset ? Math.round(clipped) : clipped
+  }
+
+  // A field out of range is not taken silently for another
+  function outside() {
+    const fields = ['pl-eps', 'pl-n', 'pl-nb', 'pl-d', 'pl-r2', 'pl-delta']
+    const wrong = fields.map($).filter(e => !(Number(e.value) >= Number(e.min) && Number(e.value) <= Number(e.max)))
+    const says = wrong.map(e => ` <b>Planned with ${short(value(e.id))}</b> in the field ‘${e.labels[0].firstChild.textContent.trim()}’, which goes from ${e.min} to ${e.max}.`)
+    const none = wrong.some(e => e.id === 'pl-nb') ? ' <code>dp_pmt.fit</code> needs no public rows, but without them privacy costs more than planned here: <a href="25a_knowledge.html">What can be public?</a>' : ''
+    return says.join('') + none
   }
 
   // Regression to show: names, standardised coefficients, and the scale of a standard error of one
@@ -163,10 +172,10 @@ const dpPmt = (() => {
       ? `With ${count(n)} rows and ε = ${short(eps)}, privacy ${e.adds < 10 ? `adds <b>${percent(e.adds)}</b> to your standard error` : `makes your standard error <b>${percent(e.adds)}</b> as large`}.`
       : `At ε = ${short(eps)} these ${count(n)} rows say <b>no more than the public rows</b> do.`
     $('pl-advice').innerHTML = (method === 'anchored'
-      ? `<b>Use</b> <code>dp_pmt.fit</code>, the anchored method. Its intervals are as wide as those of ${count(worth)} rows without privacy, and ${short(e.public/e.anchored)} times as narrow as those of the public rows alone. `
+      ? `<b>Use</b> <code>dp_pmt.fit</code>, the anchored method. Its intervals are as wide as those of ${count(worth)} rows without privacy; those of the public rows alone would be ${short(e.public/e.anchored)} times as wide. `
       : `<b>Spend nothing yet.</b> The private intervals would be as wide as those of the public rows alone. Take more rows, fewer columns or a larger ε. `) +
       (e.release < .9*e.public ? `If others are to fit from your rows later, <code>dp_pmt.release</code> hands over noisy moments; its standard errors would be ${short(e.release/e.sampling)} times those without privacy.` : '<code>dp_pmt.release</code>, which hands over noisy moments, would be too noisy here.') +
-      (d > 32 ? ' The table ends at 32 columns: expect more than this.' : '')
+      (d > 32 ? ' The table ends at 32 columns: expect more than this.' : '') + (file ? '' : outside())
     draw(regression(d, R2), se)
     $('pl-code').textContent = code(method, eps, delta, n)
     $('pl-statement').textContent = method === 'anchored' ? statement(n, eps, delta, e.rho) : 'The coefficients were computed from public rows only.'
