@@ -4,7 +4,8 @@
 
 # %% auto #0
 __all__ = ['shown', 'label', 'check_positive', 'check_all', 'check_fraction', 'check_integer', 'check_choice', 'check_options',
-           'check_rng', 'check_finite', 'to_floats', 'shape_of', 'as_matrix', 'PrivacyLeakWarning', 'warn', 'explain']
+           'check_rng', 'check_finite', 'plain_cells', 'plain_column', 'to_floats', 'shape_of', 'as_matrix',
+           'PrivacyLeakWarning', 'warn', 'explain']
 
 # %% ../nbs/00_checks.ipynb #7bdc5e7e
 import inspect
@@ -188,6 +189,81 @@ def _check_kind(X, name, loose=False):
     rule = f"must hold real numbers only, not {text}dates, categories or complex numbers"
     raise ValueError(f"{label(name)} {rule}{where}")
 
+# %% ../nbs/00_checks.ipynb #b4a4390d
+_DAY, _HOUR = 86400, 3600
+_PER_SECOND = dict(s=1, ms=10**3, us=10**6, ns=10**9)
+
+def _years(zone):
+    "Seconds of the first and the last moment that Python has in a time zone"
+    low, high = -62135596800, 253402300799 # years 1 to 9999
+    if zone in (None, 'None', 'UTC'): return low, high
+    if zone[0] in '+-' or zone.startswith('UTC'): return low + _DAY, high - _DAY # by any offset
+    return low + 16*_HOUR, high - 15*_HOUR # no place was further from UTC
+
+def _bounds(t):
+    "First and last second that Python has in an Arrow type of dates or times; None for other types"
+    import pyarrow.types as p
+    if p.is_time(t): return 0, _DAY - 1
+    if p.is_duration(t): return -106_751_990*_DAY, 106_751_990*_DAY # of pandas
+    return _years(getattr(t, 'tz', None)) if p.is_date(t) or p.is_timestamp(t) else None
+
+# %% ../nbs/00_checks.ipynb #35cb8662
+def plain_cells(
+    column, # Arrow array, whole or in chunks
+):          # The same, of a type whose cells Python can hold
+    "Dates and times that Python doesn't have become null, views text or bytes; by declared type"
+    import pyarrow as pa
+    t = column.type
+    if pa.types.is_dictionary(t) and _beyond(t): return plain_cells(column.cast(t.value_type))
+    if pa.types.is_string_view(t): return column.cast(pa.large_string())
+    if pa.types.is_binary_view(t): return column.cast(pa.large_binary())
+    return column if _bounds(t) is None else _within(column)
+
+def _beyond(t):
+    "May a cell of this Arrow type be none that Python, or pandas, can hold?"
+    import pyarrow.types as p
+    if p.is_dictionary(t): return _bounds(t.value_type) is not None
+    return p.is_string_view(t) or p.is_binary_view(t) or _bounds(t) is not None
+
+def _within(column):
+    "Dates or times, null where Python has none"
+    import pyarrow as pa, pyarrow.compute as pc
+    t = column.type
+    integers = column.cast(pa.int32() if t.bit_width == 32 else pa.int64()).cast(pa.int64())
+    per = _PER_SECOND[getattr(t, 'unit', 'ms')]
+    low, high = _bounds(t)
+    first, last = low*per, high*per + per - 1
+    if pa.types.is_date32(t): first, last = low//_DAY, high//_DAY
+    first, last = max(first, -2**63), min(last, 2**63 - 1)
+    good = pc.and_(pc.greater_equal(integers, first), pc.less_equal(integers, last))
+    return pc.if_else(good, column, pa.scalar(None, t))
+
+# %% ../nbs/00_checks.ipynb #b387dec7
+def plain_column(
+    column, # A pandas column of any type
+):          # The same, of a type whose cells Python can hold
+    "What `plain_cells` does, for columns of pandas; most are handed back as they are"
+    import pandas as pd
+    t = column.dtype
+    if isinstance(t, pd.CategoricalDtype) and _odd(t.categories.dtype):
+        return plain_column(column.astype(t.categories.dtype))
+    if not _odd(t): return column
+    if isinstance(t, pd.DatetimeTZDtype): return _within_zone(column)
+    cells = plain_cells(column.array.__arrow_array__())
+    return pd.Series(cells, index=column.index, name=column.name, dtype=pd.ArrowDtype(cells.type))
+
+def _odd(t):
+    "May a cell of this pandas type be none that Python can hold?"
+    import pandas as pd
+    if isinstance(t, pd.ArrowDtype): return _beyond(t.pyarrow_dtype)
+    return isinstance(t, pd.DatetimeTZDtype)
+
+def _within_zone(column):
+    "Moments in a time zone, missing where Python has none"
+    low, high = _years(str(column.dtype.tz))
+    seconds = column.dt.tz_convert(None).to_numpy().astype('datetime64[s]').astype(np.int64)
+    return column.where((seconds >= low) & (seconds <= high))
+
 # %% ../nbs/00_checks.ipynb #e4ab95c8
 def _cell(x):
     "One cell as a number; NaN if it is none"
@@ -206,6 +282,7 @@ def _as_cell(x):
 
 def _cells(X):
     "An array or column of anything, cell by cell"
+    if hasattr(X, 'iloc'): X = plain_column(X)
     values = np.asarray(X, dtype=object)
     return np.array([_cell(x) for x in values.ravel()], dtype=float).reshape(values.shape)
 

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .checks import label
+from .checks import label, plain_cells
 from .rows import BLOCK, Rows, check_known
 
 # %% ../nbs/11_files.ipynb #09997f2d
@@ -121,6 +121,7 @@ def _texts(table, coded, plain):
         if pa.types.is_dictionary(column.type): column = _recoded(column, name in plain)
         if _is_text(column.type) and 'binary' not in str(column.type): column = _unicode(column)
         if name in coded and _is_text(column.type): column = column.dictionary_encode()
+        column = plain_cells(column)
         table = table.set_column(at, name, column)
     return table
 

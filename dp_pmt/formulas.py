@@ -23,8 +23,8 @@ from operator import add
 import numpy as np
 import pandas as pd
 
-from .checks import check_choice, label, shown
-from .files import TableRows, decimal_points, open_rows
+from .checks import check_choice, label, plain_column, shown
+from .files import TableRows, decimal_points, open_rows, quietly
 from .rows import BLOCK, Rows, as_rows, check_known
 
 # %% ../nbs/14_formulas.ipynb #d9aac32f
@@ -52,6 +52,7 @@ def _number_in(text):
 # %% ../nbs/14_formulas.ipynb #84b513ac
 def _numbers(column):
     "A column as floats (m,), cell by cell; NaN where there is no finite number"
+    column = plain_column(column)
     if isinstance(column.dtype, pd.CategoricalDtype):
         known = np.array([*map(_number, column.cat.categories), math.nan])
         return known[column.cat.codes.to_numpy()]
@@ -86,8 +87,12 @@ def _as_level(v):
     if v is None or v is pd.NA or v is pd.NaT: return None
     if isinstance(v, (bool, np.bool_)): return str(bool(v))
     if isinstance(v, Integral): return str(int(v)) if abs(v) < 10**18 else '\0'
-    if isinstance(v, Real): return _real_level(v)
-    return v.isoformat() if isinstance(v, datetime.date) else '\0'
+    if isinstance(v, (Real, Decimal)): return _real_level(v)
+    if isinstance(v, (pd.Interval, pd.Period)): return str(v)
+    if not isinstance(v, datetime.date): return '\0'
+    return v.isoformat().removesuffix(_MIDNIGHT)
+
+_MIDNIGHT = 'T00:00:00' # left out: some readers make a time of every day
 
 def _real_level(v):
     "A number as a text"
@@ -98,8 +103,10 @@ def _real_level(v):
 # %% ../nbs/14_formulas.ipynb #6efad0b3
 def _codes(column, levels, unknown, numeric):
     "The place of each cell among `levels`; `unknown` if it has none, -1 if it is missing"
+    column = plain_column(column)
     if numeric: return _number_codes(column, levels, unknown)
-    place = {level: j for j, level in enumerate(levels)} | {None: -1, '': -1}
+    place = {level.removesuffix(_MIDNIGHT): j for j, level in enumerate(levels)}
+    place |= {level: j for j, level in enumerate(levels)} | {None: -1, '': -1}
     if isinstance(column.dtype, pd.CategoricalDtype):
         known = [place.get(_level(v), unknown) for v in column.cat.categories]
         return _small([*known, -1])[column.cat.codes.to_numpy()]
@@ -324,7 +331,7 @@ class _Block:
         return self.kept(('codes', name), self._coded, name, self.plan['levels'][name])
 
     def _coded(self, name, rule):
-        column, unknown = self.frame[name], rule['unknown']
+        column, unknown = plain_column(self.frame[name]), rule['unknown']
         if self.strict and rule['levels'][unknown] != 'other': unknown = -2
         coded = isinstance(column.dtype, pd.CategoricalDtype)
         if coded and list(column.cat.categories) == rule['levels']:
@@ -461,7 +468,7 @@ class Encoding:
         "The rows as numbers piece by piece; cells are read once, formulas computed for each piece"
         self._check_columns(frame, True)
         whole = _Block(frame, self.plan)
-        for i in range(0, len(frame), step): yield i, self._numbers(whole.part(i, i + step), True)
+        for i in range(0, len(frame), step): yield i, quietly(self._numbers, whole.part(i, i + step), True)
 
     def _numbers(self, block, response):
         "The rows of a block as numbers"
@@ -874,7 +881,7 @@ class _FrameRows(Rows):
 
     def frames(self, columns=None, skip=0):
         "The rows from `skip` on, block by block, as they are"
-        if self.compact is None: self.compact = self.encoding.compacted(self.frame, self.ids)
+        if self.compact is None: self.compact = quietly(self.encoding.compacted, self.frame, self.ids)
         more = [c for c in columns or () if c not in self.compact.columns]
         check_known(more, self.names)
         step = max(1, BLOCK//(len(self.encoding.names) + 1))

@@ -18,7 +18,8 @@ from numbers import Real
 import numpy as np
 import pandas as pd
 
-from .checks import label
+from .checks import label, plain_cells, plain_column
+from .files import quietly
 from .rows import Rows, as_rows
 
 # %% ../nbs/12a_units.ipynb #315fae01
@@ -75,8 +76,13 @@ def _id_keys(
     secret:str, # 16 characters
 )->np.ndarray:  # uint64 (m,)
     "One key a person; all missing ids have one"
+    return quietly(_hashed, ids, secret)
+
+def _hashed(ids, secret):
+    "See `_id_keys`"
     from pandas.util import hash_array
     if not hasattr(ids, 'iloc'): ids = pd.Series(ids, dtype=None if hasattr(ids, 'dtype') else object)
+    ids = plain_column(ids)
     mixed = ids.dtype == object and pd.api.types.infer_dtype(ids) not in _PLAIN
     if mixed: ids = pd.Series([_text(x) for x in ids], dtype=object)
     codes, known = _distinct(ids)
@@ -246,6 +252,8 @@ def _check_labels(ids, *parts):
 
 def _in_pandas(A, unit):
     "A table of Arrow or Polars as a frame, its ids as they are"
+    if hasattr(A, 'from_arrays'):
+        A = A.from_arrays([plain_cells(c) for c in A.columns], A.schema.names)
     frame = A.to_pandas()
     if isinstance(unit, str) and list(frame.columns).count(unit) == 1:
         frame[unit] = np.fromiter(_cells(A[unit]), object, len(frame))
@@ -254,6 +262,8 @@ def _in_pandas(A, unit):
 def _cells(ids):
     "Ids of Arrow, Polars and masked arrays as a list: else one that is missing makes floats of all"
     if isinstance(ids, np.ma.MaskedArray): return ids.astype(object).filled(None).tolist()
+    if hasattr(ids, 'to_arrow') and ids.dtype.is_temporal(): ids = ids.to_arrow()
+    if hasattr(ids, 'to_pylist'): ids = plain_cells(ids)
     as_list = getattr(ids, 'to_pylist', None) or getattr(ids, 'to_list', None)
     return as_list() if as_list else ids
 

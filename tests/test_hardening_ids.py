@@ -122,3 +122,54 @@ def test_a_deep_copy_of_settings_pays_from_the_same_ledger():
     budget = dp_pmt.Budget(1.)
     copy.deepcopy(dict(rho=.4, budget=budget))['budget'].spend(.4, 'a fit')
     assert budget.spent == .4
+
+
+FAR = {
+    'date32': pa.date32(), 'date64': pa.date64(), 'seconds': pa.timestamp('s'), 'duration': pa.duration('s'),
+    'zone': pa.timestamp('us', 'Europe/Paris'), 'time': pa.time64('us')}
+
+
+def _days(kind, far):
+    "Three dates or times, the second far beyond Python's"
+    t = FAR[kind]
+    width = pa.int32() if t.bit_width == 32 else pa.int64()
+    cells = pa.array([0, 2**(width.bit_width - 1) - 1 if far else 0, None], width)
+    return pa.Array.from_buffers(t, 3, cells.buffers())
+
+
+@pytest.mark.parametrize('road', ['arrow', 'pandas', 'coded'])
+@pytest.mark.parametrize('kind', FAR)
+def test_a_far_date_refuses_nothing(kind, road):
+    "A date that Python doesn't have is no id and no level; other rows are what they were"
+    enc = Encoding.of('y ~ C(g)', pd.DataFrame({'g': ['a', 'b']*4, 'y': np.arange(8.)}))
+    seen = []
+    for far in (False, True):
+        days = _days(kind, far)
+        if road == 'coded': days = days.dictionary_encode()
+        table = pa.table({'g': days, 'y': [1., 2, 3]})
+        if road != 'arrow': table = table.to_pandas(types_mapper=pd.ArrowDtype)
+        (A, y), = EncodedRows(table, enc).blocks()
+        seen.append(A[[0, 2]])
+        if road == 'pandas': assert (_id_keys(table.g, '0'*16) == _id_keys(table.g, '0'*16)).all()
+    np.testing.assert_equal(*seen)
+
+
+@pytest.mark.parametrize('t', [pa.string_view(), pa.binary_view()])
+def test_a_gap_among_views_refuses_nothing(t):
+    "pandas can't take a gap out of Arrow's views"
+    enc = Encoding.of('y ~ x', pd.DataFrame({'x': np.arange(8.), 'y': np.arange(8.)**2}))
+    cells = pa.array([b'1.5', None], pa.binary()).cast(pa.string() if t == pa.string_view() else pa.binary())
+    frame = pd.DataFrame({'x': pd.Series(cells.cast(t), dtype=pd.ArrowDtype(t)), 'y': [1., 2]})
+    (A, y), = EncodedRows(frame, enc).blocks()
+    assert np.isnan(A[1, 0])
+
+
+@pytest.mark.parametrize('kind', ['datetime64[s]', 'date32[day][pyarrow]', 'object'])
+def test_a_day_is_one_level_in_every_type(kind):
+    "Public text and private dates are the same levels"
+    words = pd.Series(['2020-01-01', '2020-02-01']*3)
+    enc = Encoding.of('y ~ C(g)', pd.DataFrame({'g': words, 'y': np.arange(6.)}))
+    days = pd.to_datetime(words)
+    days = days.dt.date if kind == 'object' else days.astype(kind)
+    (A, y), = EncodedRows(pd.DataFrame({'g': days, 'y': np.arange(6.)}), enc).blocks()
+    np.testing.assert_equal(A[:, 0], [0, 1]*3)
