@@ -193,13 +193,16 @@ def refreshed(file, methods):
 # Tables of chance without a seed, or of times: how far the median number may move
 UNSEEDED = {'release_coverage.csv.gz': .05, 'costs.csv.gz': .05, 'benchmark.csv.gz': math.inf}
 TIMES = {'seconds', 'machine'}
+KEYS = ('kind', 'data', 'name', 'case', 'unit', 'form', 'lie', 'method', 'n_B', 'eps', 'rho', 'budget',
+        'm0', 'trial', 'draw', 'sim', 'seed', 'column')
 
 
 def compared(old, new):
     "Share of rows that are the same, and the median and largest relative difference of a number"
     if len(old) != len(new): raise SystemExit(f'{len(new)} rows, saved are {len(old)}')
     names = [c for c in old if c not in TIMES]
-    old, new = old[names].reset_index(drop=True), new[names].reset_index(drop=True)
+    keys = [c for c in KEYS if c in names] # methods that were run again stand at the end
+    old, new = (t[names].sort_values(keys, kind='stable', ignore_index=True) for t in (old, new))
     numbers = old.select_dtypes('number').columns
     a, b = old[numbers].to_numpy(float), new[numbers].to_numpy(float)
     same = (a == b) | (np.isnan(a) & np.isnan(b))
