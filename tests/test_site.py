@@ -202,6 +202,13 @@ def test_greys_are_seen_at_night():
     assert all(light(f'#{grey:02x}{grey:02x}{grey:02x}') > 50 for grey in (0xd9, 0xe0, 0xeb))
 
 
+def test_font_holds_what_browsers_draw():
+    "Characters that stand in no formula's text but are drawn: roots, accents, italic letters"
+    ttLib = pytest.importorskip('fontTools.ttLib')
+    has = ttLib.TTFont(site/'_static'/'math.woff').getBestCmap()
+    assert [c for c in '√ˆ˜¯′ℎ𝑥𝑋' if ord(c) not in has] == []
+
+
 @needs_browser
 def test_long_tables_open(browser, url):
     "A table of more than eight rows shows five, and a button shows the rest"

@@ -224,6 +224,7 @@ def folded(c, f, body, open_page, inside):
     if 'code-fold' in f: return (['hide-input'], 'Show the code') if f['code-fold'] == 'true' else ([], '')
     if 'test' in f or (is_pure_check(body) and kind in ('', 'text') and (checks > 1 or not kind)):
         return ['hide-cell'], f"checked: {checks} statement{'s'*(checks != 1)}"
+    if kind == 'figure' and re.search(r'^\s*(?:\w+\.)?\w*ax\w*\.|\bplt\.', body, re.M) and lines > 3: return ['hide-input'], 'Show the code'
     wide = max(map(len, body.splitlines()), default=0) > 104
     imports = all(re.match(r'import |from |$', line) for line in body.splitlines())
     plumbing = lines > 8 and (imports or checks > 1 or re.search(r'^(?:def|class) ', body, re.M))
@@ -237,7 +238,7 @@ def folded(c, f, body, open_page, inside):
     return [], ''
 
 
-def code_cells(c, module, heading, open_page, inside):
+def code_cells(c, module, heading, open_page, inside, announced=False):
     "A code cell as the page shows it: nothing, an API entry with its source folded, or the cell"
     f, body = flags(c), re.sub(r'^#\|.*\n?', '', c.source, flags=re.M)
     if {'hide', 'default_exp'} & set(f): return []
@@ -249,6 +250,7 @@ def code_cells(c, module, heading, open_page, inside):
         c.metadata.update(tags=['hide-input'], mystnb=dict(code_prompt_show=f'source: {named or "what runs on import"}', code_prompt_hide='hide the source'))
         return [nbformat.v4.new_markdown_cell(text), c] if text else [c]
     tags, prompt = folded(c, f, body, open_page, inside)
+    if tags == ['hide-cell'] and shows(c) and announced: tags = ['hide-input'] # the sentence above ends in a colon: this is what it means
     alt = f.get('fig-alt') or made.alt(body, heading)
     c.metadata.update(tags=tags, mystnb={'image': {'alt': alt}, **(dict(code_prompt_show=prompt, code_prompt_hide=prompt) if prompt else {})})
     c.outputs = [o for o in c.outputs if WIDGET not in o.get('data', {})] # a widget without its kernel shows nothing
@@ -322,7 +324,8 @@ def page(path):
         if c.cell_type == 'code':
             for o in c.outputs:
                 if 'text/markdown' in o.get('data', {}): o['data']['text/markdown'] = re.sub(r'\]\(([\w./]+)\.ipynb', r'](\1.html', local_links(''.join(o['data']['text/markdown']), doc))
-            new = code_cells(c, module, heading, open_page, inside) + [raw(framed(html, doc)) for html in found.get(str(i), [])]
+            announced = bool(cells) and cells[-1].cell_type == 'markdown' and cells[-1].source.rstrip().endswith(':')
+            new = code_cells(c, module, heading, open_page, inside, announced) + [raw(framed(html, doc)) for html in found.get(str(i), [])]
             if found.get(str(i)): drop_first_frame(c, cells, drawings)
             if not open_page: fold_numbers(c, cells)
             drawn = [x for x in new if x.cell_type == 'markdown' and '<div class="demo">' in x.source or x.cell_type == 'code' and shows(x) == 'figure']

@@ -44,7 +44,7 @@ def math_font(source, target, made):
     from fontTools import subset
     from fontTools.ttLib import TTFont
     text = set(unescape(re.sub('<[^>]+>', '', ''.join(made.values())))) | {chr(c) for c in range(32, 127)}
-    text |= {chr(0x1d434 + i) for i in range(52)} | set('ℎ′ˆ˜¯') # letters that a browser turns italic by itself, accents
+    text |= {chr(0x1d434 + i) for i in range(52)} | set('ℎ′ˆ˜¯√') # what a browser draws by itself: italic letters, accents, roots
     options = subset.Options(flavor='woff', layout_features=['*'], drop_tables=['DSIG'], notdef_outline=True)
     font = TTFont(source)
     cut = subset.Subsetter(options)

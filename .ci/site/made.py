@@ -69,7 +69,7 @@ def costs():
     at = {eps: expected_errors(20_000, 60, 8, .4, epsilon=eps) for eps in (1., 3.)}
     added = {eps: f'{float(f"{100*e.adds:.2g}"):g} %' for eps, e in at.items()}
     worth = round(20_000/(1 + at[1.].adds)**2, -2)
-    return (f'**What does it cost?** ε is the privacy budget: ε = 1 is a strict promise, above 10 little is promised. With 20,000 private rows, 60 public rows and '
+    return (f'**What does it cost?** ε is the privacy budget: ε = 1 is a strict promise, above 10 little is promised; δ, here one in a million, is the slack in it. With 20,000 private rows, 60 public rows and '
             f'8 columns, ε = 1 makes standard errors {added[1.]} larger than without privacy, as if you had {worth:,.0f} rows; ε = 3 makes them {added[3.]} larger. '
             '[Your own numbers](#what-will-it-cost-you) are below.')
 
@@ -139,7 +139,8 @@ def landing(nb, here, svgs, static, compared):
     rest = [page_only(c) if c.cell_type == 'markdown' else c for c in rest]
     at = next((i + 1 for i, c in enumerate(rest) if c.cell_type == 'code' and 'runner-up' in str(c.get('outputs'))), None)
     if at and compared: rest.insert(at, nbformat.v4.new_markdown_cell(compared))
-    nb.cells = [nbformat.v4.new_markdown_cell('\n'.join(hero)), nbformat.v4.new_markdown_cell(plan), *rest]
+    said = re.sub('([εδρ]) = (?=[0-9])', '\\1\u00a0=\u00a0', '\n'.join(hero)) # no line break within
+    nb.cells = [nbformat.v4.new_markdown_cell(said), nbformat.v4.new_markdown_cell(plan), *rest]
     return nb
 
 

@@ -169,8 +169,8 @@ const dpPmt = (() => {
     $('pl-rho').textContent = `ρ = ${short(e.rho)} (zCDP)`
     const worth = n/(1 + e.adds)**2
     $('pl-says').innerHTML = method === 'anchored'
-      ? `With ${count(n)} rows and ε = ${short(eps)}, privacy ${e.adds < 10 ? `adds <b>${percent(e.adds)}</b> to your standard error` : `makes your standard error <b>${percent(e.adds)}</b> as large`}.`
-      : `At ε = ${short(eps)} these ${count(n)} rows say <b>no more than the public rows</b> do.`
+      ? `With ${count(n)} rows and ε\u00a0=\u00a0${short(eps)}, privacy ${e.adds < 10 ? `adds <b>${percent(e.adds)}</b> to your standard error` : `makes your standard error <b>${percent(e.adds)}</b> as large`}.`
+      : `At ε\u00a0=\u00a0${short(eps)} these ${count(n)} rows say <b>no more than the public rows</b> do.`
     $('pl-advice').innerHTML = (method === 'anchored'
       ? `<b>Use</b> <code>dp_pmt.fit</code>, the anchored method. Its intervals are as wide as those of ${count(worth)} rows without privacy; those of the public rows alone would be ${short(e.public/e.anchored)} times as wide. `
       : `<b>Spend nothing yet.</b> The private intervals would be as wide as those of the public rows alone. Take more rows, fewer columns or a larger ε. `) +
