@@ -172,13 +172,17 @@ def variance_ratios(
 )->tuple:     # Ratios (p,), and the noise sd that is left in each
     "Sampling variance of each coefficient, over that with equal variances"
     observed, expected = np.reshape(sums, (2, -1))
-    seen = expected > 5*sd # else the ratio is noise over noise
+    seen = _told(sums, sd)
     expected = np.where(seen, expected, math.inf)
     ratio = np.where(seen, observed/expected, 1.)
     noise = np.maximum(sd*np.sqrt(1 + np.clip(ratio, 0, 4)**2)/expected, 1e-9)
     trust = _trusted(ratio - 1, noise)
     h, power = _unclipped(1 + trust*(ratio - 1), T)
     return np.maximum(h, least), np.where(seen, power*trust*noise, 1.)
+
+def _told(sums, sd):
+    "Of which coefficients do the sums tell? Where little is left by the clip, a ratio is noise over noise"
+    return np.reshape(sums, (2, -1))[1] > 5*sd
 
 def _trusted(excess, noise):
     "How far each excess is believed: all alike, but for one that stands out upwards by itself"
@@ -344,8 +348,10 @@ def errors(
         rows = _that_count(rows, *residuals)
         s2, sd = mean_square(*residuals, rows) or (1., 1.) # nothing stands out: the public scale
     C = coefficient_map(at)
-    h, noise = np.ones(len(C)), np.zeros(len(C))
-    if influences is not None: h, noise = variance_ratios(*influences, T, .02 if persons else .25)
+    h, noise, assumed = np.ones(len(C)), np.zeros(len(C)), []
+    if influences is not None:
+        h, noise = variance_ratios(*influences, T, .02 if persons else .25)
+        assumed = np.flatnonzero(~_told(*influences)).tolist()
     if scores is not None: s2, sd = _as_scores(s2, h, persons, *scores)
     level, back = _at_the_mean(at, M)
     sampling = s2*(level @ np.linalg.solve(M, level.T))
@@ -354,7 +360,7 @@ def errors(
     kind = 'clustered' if persons else 'robust'
     return dict(cov=privacy + sampling, cov_privacy=privacy, residual_sd=at.unit*math.sqrt(s2),
                 df=_freedom(rows, len(C), sd/s2, noise, np.diag(sampling), np.diag(privacy)),
-                cov_type='nonrobust' if influences is None else kind,
+                cov_type='nonrobust' if influences is None else kind, assumed=assumed,
                 r2=_explained(at, M, rows, s2),
                 used=float(rows) if rows < given and not persons else None)
 

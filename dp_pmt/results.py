@@ -132,6 +132,7 @@ class Fit:
     cov:object="this method has no standard errors" # Covariance, the intercept last; or why there is none
     cov_privacy:np.ndarray=None # The part of `cov` that comes from privacy noise, where it is known
     cov_type:str=None       # `'robust'` or `'nonrobust'`: were unequal variances counted?
+    assumed:list=field(default_factory=list) # Places of coefficients for which they could not be
     residual_sd:float=None  # Noisy sd of the residuals; of a GLM's: of Pearson's, the root of the dispersion
     r2:float=None           # Noisy share of the variance that the columns explain
     used:float=None         # Noisy number of rows that count, where some are known not to
@@ -424,8 +425,18 @@ def _counted(fit):
 
 def _notes(fit):
     "What stands below the table"
-    if fit.cov_privacy is None: return ["Standard errors count sampling and privacy noise."]
-    return ["Standard errors count sampling and privacy noise; the squares of their two parts add up."]
+    parts = "" if fit.cov_privacy is None else "; the squares of their two parts add up"
+    return [f"Standard errors count sampling and privacy noise{parts}.", *_assumed(fit)]
+
+def _assumed(fit, most=8):
+    "A note on coefficients whose standard errors can't know of unequal variances"
+    if not fit.assumed: return []
+    names = [fit.labels[j] for j in fit.assumed]
+    some = ', '.join(names[:most]) + f' and {len(names) - most} more'*(len(names) > most)
+    if len(names) == len(fit.labels): some = 'all coefficients'
+    what = 'Independent rows' if fit.who.unit == 'person' else 'Equal variances'
+    return [f"{what} are assumed in the standard errors of {some}: few rows hold most of what decides on"
+            " these, and this budget can't look at them. Join rare levels, or spend more."]
 
 # %% ../nbs/21_results.ipynb #4776b80c
 def who_to(
@@ -450,7 +461,8 @@ def who_from(
     return who
 
 # %% ../nbs/21_results.ipynb #623be524
-_PLAIN = ('method', 'n', 'rho', 'noise', 'names', 'intercept', 'advice', 'cov_type', 'residual_sd', 'r2', 'response', 'family')
+_PLAIN = ('method', 'n', 'rho', 'noise', 'names', 'intercept', 'advice', 'cov_type', 'assumed', 'residual_sd', 'r2',
+          'response', 'family')
 
 def _content(fit, delta):
     "What the file holds: plain numbers and text"
@@ -485,6 +497,7 @@ def _read(source, key=None):
               df=math.inf if c['df'] is None else c['df'], who=who_from(c), used=c.get('used'), **plain)
     if c['covariance_privacy'] is not None: fit.cov_privacy = _privacy_part(fit, c)
     agree(not fit.names or len(fit.names) == len(fit.beta), "there must be a name a coefficient")
+    agree(all(j < len(fit.all) for j in fit.assumed), "equal variances are assumed of coefficients of the fit")
     if c.get('encoding'): fit.encoding = _encoding_of(fit, c['encoding'])
     check_claim(fit, c)
     return fit
