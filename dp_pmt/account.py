@@ -46,9 +46,10 @@ def _entries(lines, before):
 
 # %% ../nbs/02a_account.ipynb #0feee526
 @contextmanager
-def _locked(path):
+def _locked(path, new=False):
     "The file, opened for reading and appending, for one process and thread at a time"
-    with open(path, 'a+b') as file:
+    if not new and not os.path.exists(path): raise ValueError(_GONE)
+    with open(path, 'a+b' if new else 'r+b') as file: # a look makes no file
         unlock = _lock(file)
         try: yield file
         finally: unlock()
@@ -100,6 +101,18 @@ def _remember(name, offset, head):
         os.replace(side, path)
     except OSError: pass
 
+def _place(path):
+    "The name under which the witness remembers where an account is: its folder and file"
+    path = Path(path).resolve()
+    info = path.parent.stat()
+    text = f'{info.st_dev}:{info.st_ino}/{path.name}'
+    return 'place-' + hashlib.sha256(text.encode()).hexdigest()
+
+def _is_lost(path):
+    "Was there an account that paid, where now there is no file, or an empty one?"
+    known = _remembered(_place(path)) # before the look at the file: another process may be opening it
+    return known is not None and not (path.exists() and path.stat().st_size)
+
 def _remembered(name):
     "What the witness knows: (offset, head), or None"
     try: offset, head = json.loads(_witness(name).read_text(encoding='utf-8'))
@@ -124,7 +137,8 @@ class Account(Budget):
         if limit is None and not self.path.exists():
             raise ValueError("there is no such account: give rho=, or epsilon= and delta=, to"
                              " open one")
-        with _locked(self.path) as file:
+        if limit and _is_lost(self.path): raise ValueError(_GONE)
+        with _locked(self.path, new=limit is not None) as file:
             if limit and _size(file) == 0: self._open(file, *limit)
             self._read(file, moved)
         if limit and limit[0] != self.rho: raise ValueError(
@@ -183,7 +197,7 @@ class Account(Budget):
         line = _line(entry, head)
         _append(file, line)
         self._seen = offset + len(line.encode()), json.loads(line)['hash']
-        _remember(self.name, *self._seen)
+        for name in (self.name, _place(self.path)): _remember(name, *self._seen)
 
     @property
     def ledger(self)->list:
@@ -262,6 +276,9 @@ class Account(Budget):
 _ROLLED_BACK = ("an older version of this account was put back: what was spent since then is"
                 " missing."
                 " Restore the newer one")
+
+_GONE = ("this account is gone, and with it the record of what was spent: restore it, or keep another"
+         " one under another name")
 
 def _now(): return datetime.now(timezone.utc).isoformat(timespec='seconds')
 

@@ -13,13 +13,14 @@ import os
 import re
 import sys
 import warnings
+from glob import glob
 from html import escape
 from pathlib import Path
 
 import numpy as np
 
 from . import __version__
-from .account import Account
+from .account import FORMAT, Account
 from .checks import PrivacyLeakWarning
 from .files import read_table
 from .front import fit, plan
@@ -290,7 +291,8 @@ def _parser():
     fitting.add_argument('--out', action='append', default=[],
                          help="a file to write: .html, a report, or .json; may be repeated")
     fitting.add_argument('--account', help="the account to charge; by default a file beside"
-                                           " the private rows")
+                                           " the private rows, whatever link leads to them; a"
+                                           " pattern of several files needs one")
     fitting.add_argument('--limit', type=float, default=10.,
                          help="epsilon that a new account may spend in all (10)")
     fitting.add_argument('--no-account', action='store_true', help="keep no account")
@@ -382,11 +384,31 @@ class _Later(Budget):
         if self.account is None: self.account = self.make()
         return self.account.spend_all(costs)
 
-def _account(args):
-    "The account to charge: the one that was named, or one beside the private rows"
+def _real(private):
+    "The one file or folder that a path or pattern names, links followed"
+    named = [private] if os.path.exists(private) else glob(private, recursive=True)
+    if not named: raise ValueError(f"there is no file {private!r}")
+    real = {Path(os.path.realpath(p)) for p in named}
+    if len(real) == 1 and _holds_its_files(*real): return real.pop()
+    raise ValueError("several files, or links to files elsewhere, have no account of their own:"
+                     " --account names one, or give their folder")
+
+def _holds_its_files(path):
+    "Is it a file, or a folder in which no link leads elsewhere?"
+    return all(path in Path(os.path.realpath(p)).parents for p in path.rglob('*'))
+
+def _account_path(args):
+    "The account that was named, or the one beside the private rows, or beside a folder around them"
     if args.no_account: return None
-    private = Path(args.private)
-    path = Path(args.account) if args.account else private.with_name(private.name + '.account.json')
+    if args.account: return Path(args.account)
+    real = _real(args.private)
+    own, *around = [p.with_name(f'{p.name}.account.json') for p in (real, *real.parents) if p.name]
+    return next((p for p in around if p.exists()), own)
+
+def _account(args):
+    "The account to charge; None if none is kept"
+    path = _account_path(args)
+    if path is None: return None
     if path.exists(): return _opened(args, path, f"{_still(Account(path))} left")
     if not os.access(path.resolve().parent, os.W_OK): raise ValueError(
         f"there is no place for the account {str(path)!r}: --account names another")
@@ -412,7 +434,9 @@ def _fit(args):
     "dp_pmt fit"
     for out in args.out: _check_suffix(out, '.html', '.json')
     _check_price(args)
-    for path in (args.private, args.public, args.known, args.ranges): _check_file(path)
+    read = args.private, args.public, args.known, args.ranges
+    for path in read: _check_file(path)
+    for out in args.out: _check_kept(out, *read, _account_path(args))
     known, account = _known(args), _account(args)
     who = dict(unit=args.unit, per_unit=args.per_unit, neighbours=args.neighbours)
     made = fit(private=args.private, public=known, method=args.method, family=args.family,
@@ -457,10 +481,22 @@ def _write(made, out, delta, account=None, public=None):
 
 def _check_suffix(out, *allowed):
     "Raise before anything is spent, if a file can't be written"
-    if Path(out).suffix not in allowed:
+    if {Path(out).suffix, Path(out).resolve().suffix} - {*allowed}: # a link may lead elsewhere
         raise ValueError(f"--out must end in {' or '.join(allowed)}")
     if not Path(out).resolve().parent.is_dir():
         raise ValueError("there is no such folder to write to")
+
+def _check_kept(out, *needed):
+    "Raise if a result would be written over a file that is read, or over an account"
+    real = os.path.realpath(out)
+    taken = real in [os.path.realpath(p) for p in needed if p]
+    if taken or _is_account(real): raise ValueError(
+        "--out names a file that is read, or an account, which would be lost: choose another")
+
+def _is_account(path):
+    "Is there an account in this file?"
+    if not os.path.isfile(path): return False
+    with open(path, encoding='utf-8', errors='replace') as file: return FORMAT in file.readline(200)
 
 def _plan(args):
     "dp_pmt plan"
@@ -477,6 +513,7 @@ def _show(args):
     "dp_pmt show"
     if args.out: _check_suffix(args.out, '.html')
     _check_file(args.file)
+    if args.out: _check_kept(args.out, args.file)
     made = Fit.from_json(Path(args.file))
     print(made.summary(delta=args.delta))
     print(made.statement(args.delta))

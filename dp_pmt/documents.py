@@ -221,10 +221,11 @@ def check_claim(
 ):
     "Raise if the ledger, ε or the statement claim something else than the numbers"
     delta = c['delta']
-    if made.rho:
-        agree(made.budget is not None, "what was spent needs a ledger")
-        agree(made.budget.spent <= made.rho*(1 + 1e-8) and made.rho <= made.budget.rho*(1 + 1e-8),
-              "the ledger must add up to rho, within its budget")
+    paid = made.budget.spent if made.budget else 0.
+    agree(made.budget or not made.rho, "what was spent needs a ledger")
+    agree(near(paid, made.rho), "the ledger must add up to rho")
+    agree(not made.budget or paid <= made.budget.rho*(1 + 1e-8), "the ledger must stay in its budget")
+    agree((c.get('used') or 0) <= (made.n or 0), "no more rows can count than there are")
     agree(near(c['eps'], made.eps(delta)), "eps must be what rho means at delta")
     said = f"epsilon = {made.eps(delta):.4g} and delta = {delta:g}; {made.rho:.6g}-zCDP"
     old = c['format'] in _OLD and said in c['statement']

@@ -282,14 +282,15 @@ class Knowledge:
     @classmethod
     def of_table(cls,
         coef:dict,              # {column: coefficient}; an intercept is not used
-        se:dict=None,           # {column: standard error}; None: nothing is known of their error
+        se:dict=None,           # {column: standard error > 0}; None: nothing is known of their error
         residual_sd:float=None, # Of the study
         means:dict=None,        # {column: mean}, of all columns, or None
         sds:dict=None,          # {column: standard deviation}, likewise
     )->'Knowledge':
         "From a published table of coefficients with standard errors"
         coef = {str(k): float(v) for k, v in coef.items() if k not in _ONES}
-        cov = np.diag([math.nan if se is None else float(se[k])**2 for k in coef])
+        check_finite('the coefficients', list(coef.values()))
+        cov = np.diag(_variances(coef, se))
         if residual_sd is not None: check_positive('residual_sd', residual_sd)
         moment = None if means is None or sds is None else _uncorrelated(means, sds)
         return cls(coef=coef, cov=cov, residual_sd=residual_sd, moment=moment,
@@ -383,11 +384,19 @@ def _vector(x, d):
     if len(x) != d: raise ValueError(f"there must be one number a column, {d}, got {len(x)}")
     return x
 
+def _variances(coef, se):
+    "Squared standard errors of the coefficients; NaN where none were given"
+    if se is None: return [math.nan]*len(coef)
+    se = {str(k): v for k, v in se.items()}
+    missing = [k for k in coef if k not in se]
+    if missing: raise ValueError(f"there is no standard error of {', '.join(missing)}")
+    return [check_positive(f'the standard error of {k}', se[k])**2 for k in coef]
+
 def _uncorrelated(means, sds):
     "Means and standard deviations as a moment without correlations"
     if set(means) != set(sds): raise ValueError("means and sds must be of the same columns")
     S = np.diag([check_positive(f'the sd of {k}', sds[k])**2 for k in means])
-    center = np.array([float(v) for v in means.values()])
+    center = check_finite('means', [float(v) for v in means.values()])
     return PublishedMoment(S, math.nan, center, names=list(map(str, means)))
 
 # %% ../nbs/25a_knowledge.ipynb #4465cdd8

@@ -10,6 +10,8 @@ __all__ = ['ENSEMBLES', 'FINE_SD', 'FINE_TOTAL', 'largest_change', 'renyi_gaussi
 import math
 import os
 from threading import RLock
+from uuid import uuid4
+from weakref import WeakValueDictionary
 
 import numpy as np
 from scipy.optimize import brentq
@@ -234,6 +236,15 @@ def _cost(what, rho):
 
 # %% ../nbs/01_privacy.ipynb #9443ad55
 _BOOKS = RLock() # one for all ledgers: entries are written one at a time
+_LEDGERS = WeakValueDictionary() # those of this process, by name
+
+def _same_ledger(name, rho, ledger):
+    "The ledger of that name, if it is in this process; else a copy to read, not to spend"
+    living = _LEDGERS.get(name)
+    if living is not None: return living
+    copy = Budget(rho)
+    copy.ledger, copy._name, copy._process = list(ledger), name, None
+    return copy
 
 # %% ../nbs/01_privacy.ipynb #5291c7b4
 class Budget:
@@ -244,6 +255,8 @@ class Budget:
         self.rho = check_positive('rho', rho)
         self.ledger = []
         self._process = os.getpid()
+        self._name = uuid4().hex
+        _LEDGERS[self._name] = self
 
     @property
     def spent(self)->float: return math.fsum(rho for _, rho in self.ledger)
@@ -264,8 +277,8 @@ class Budget:
     )->list:   # The same as pairs, to be written into the ledger
         "Raise what `spend_all` would raise; nothing is spent"
         if self._process != os.getpid(): raise ValueError(
-            "this ledger belongs to another process, which would not see what is spent here:"
-            " keep an Account, which processes share")
+            "this ledger belongs to another process, or is a copy of one that is gone: nobody else"
+            " would see what is spent here. Keep an Account, which processes share")
         pairs = _pairs(costs)
         after = self.copy()
         for what, rho in pairs:
@@ -308,6 +321,8 @@ class Budget:
     __copy__ = copy
 
     def __deepcopy__(self, memo): return self # copies of settings pay from the same ledger
+
+    def __reduce__(self): return _same_ledger, (self._name, self.rho, self.ledger)
 
     def __repr__(self):
         rows = ''.join(f"\n  {rho:<10.6g} {what}" for what, rho in self.ledger)

@@ -538,5 +538,13 @@ def _privacy_part(fit, c):
     "The part of privacy, which is no more than the whole"
     part = _matrix_of(c, 'covariance_privacy')
     within = not isinstance(fit.cov, str) and (np.diag(part) <= np.diag(fit.cov)*(1 + 1e-9)).all()
-    agree(within, "the part of privacy is no more than the covariance")
+    agree(within and _is_part(part, fit.cov), "the part of privacy is no more than the covariance")
     return part
+
+def _is_part(part, cov):
+    "Is what remains of a covariance one too? In any direction, up to rounding"
+    sd = np.sqrt(np.diag(cov))
+    known = np.isfinite(sd) & (sd > 0)
+    rest = (cov - np.where(np.isfinite(part), part, 0))[np.ix_(known, known)]
+    scaled = rest/np.outer(sd[known], sd[known])
+    return not known.any() or np.linalg.eigvalsh(scaled)[0] >= -1e-7

@@ -295,12 +295,18 @@ def _named(X, estimator):
     return X if names is None else pd.DataFrame(X, columns=list(names))
 
 # %% ../nbs/28_sklearn.ipynb #6583d976
+_REFITTING = tuple('sklearn.' + name for name in ( # what fits one model several times
+    'model_selection', 'ensemble', 'calibration', 'feature_selection._rfe',
+    'feature_selection._sequential', 'multioutput', 'multiclass', 'semi_supervised',
+    'linear_model._ransac', 'impute._iterative'))
+
 def _warn_of_folds():
-    "Warn if a search or a cross-validation of scikit-learn is calling"
+    "Warn if something of scikit-learn is calling that fits several times: a search, an ensemble"
     frame = sys._getframe(1)
     while frame is not None:
-        if frame.f_globals.get('__name__', '').startswith('sklearn.model_selection'):
-            warn("each fold and each setting spends epsilon again, and scores on private rows leak:"
-                 " validate on public rows, or choose settings beforehand", PrivacyLeakWarning)
+        if frame.f_globals.get('__name__', '').startswith(_REFITTING):
+            warn("each fold, setting and member spends epsilon again, a row that is drawn twice is"
+                 " protected less, and scores on private rows leak: validate on public rows, or"
+                 " choose settings beforehand", PrivacyLeakWarning)
             return
         frame = frame.f_back
