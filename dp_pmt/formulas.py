@@ -648,11 +648,12 @@ def _given(levels):
 
 def _shown_levels(column):
     "Levels of a public column, in order, and whether they are numbers"
-    if isinstance(column.dtype, pd.CategoricalDtype): values = list(column.cat.categories)
+    coded = isinstance(column.dtype, pd.CategoricalDtype)
+    if coded: values = list(column.cat.remove_unused_categories().cat.categories) # a slice lists those of the whole table
     else: values = [v for v in pd.unique(column) if _level(v) not in (None, '\0')]
     numeric = all(isinstance(v, Real) and not isinstance(v, (bool, np.bool_)) for v in values)
     texts = list(dict.fromkeys(map(_level, values)))
-    if isinstance(column.dtype, pd.CategoricalDtype): return texts, numeric
+    if coded: return texts, numeric
     return sorted(texts, key=float if numeric else str), numeric
 
 def _level_rule(name, public, levels, other, fill):

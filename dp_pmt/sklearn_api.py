@@ -55,6 +55,7 @@ class _PrivateModel(BaseEstimator):
     )->'_PrivateModel':
         "Spend `epsilon` on the coefficients"
         _warn_of_folds()
+        unit = _ids(unit, X)
         X, y = self._private(X, y)
         safe = self.random_state is None
         rng = None if safe else check_random_state(self.random_state).randint(2**31 - 1)
@@ -288,6 +289,12 @@ def _flat(y):
     if hasattr(y, '__array__') or not isinstance(y, (list, tuple)): return np.asarray(y)
     bare = (v[0] if isinstance(v, (list, tuple)) and len(v) == 1 else v for v in y)
     return np.fromiter(bare, object, len(y))
+
+def _ids(unit, X):
+    "Ids by position, as scikit-learn has rows, once their labels are those of the rows"
+    if not isinstance(unit, pd.Series): return unit
+    check_labels(unit, X if isinstance(X, pd.DataFrame) else pd.DataFrame(index=range(len(X))))
+    return unit.reset_index(drop=True)
 
 def _named(X, estimator):
     "Rows under the names of the columns, where there are names"
