@@ -184,8 +184,8 @@ def test_what_privacy_leaves_of_a_covariance_is_one():
     dict(method='ssp'), dict(epsilon=.01), dict(epsilon=50), dict(intercept=False), dict(public=None, formula='y ~ a')])
 @pytest.mark.filterwarnings('ignore')
 def test_honest_files_are_read(options):
-    scaled = PRIVATE.assign(a=PRIVATE.a*1e6, b=np.where(np.arange(3000) % 3, PRIVATE.b*1e-6, np.nan))
-    public = PUBLIC.assign(a=PUBLIC.a*1e6, b=PUBLIC.b*1e-6)
+    scaled = PRIVATE.assign(a=PRIVATE.a*1e4, b=np.where(np.arange(3000) % 3, PRIVATE.b*.01, np.nan))
+    public = PUBLIC.assign(a=PUBLIC.a*1e4, b=PUBLIC.b*.01)
     given = dict(formula='y ~ a + b', private=scaled, public=public, epsilon=1) | options
     made = fit(**given)
     assert Fit.from_json(made.to_json()).rho == made.rho
