@@ -20,6 +20,7 @@ from .glm import dp_glm
 from .losses import loss_of
 from .privacy import eps_to_rho
 from .results import AdviceWarning
+from .units import check_labels
 
 try:
     from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
