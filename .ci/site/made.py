@@ -67,7 +67,7 @@ def costs():
     "What two ε cost at 20,000 rows, in a sentence: the planner's own numbers"
     from dp_pmt.costs import expected_errors
     at = {eps: expected_errors(20_000, 60, 8, .4, epsilon=eps) for eps in (1., 3.)}
-    added = {eps: f'{float(f"{100*e.adds:.2g}"):g} %' for eps, e in at.items()}
+    added = {eps: f'{float(f"{100*e.adds:.2g}"):g}\u00a0%' for eps, e in at.items()}
     worth = round(20_000/(1 + at[1.].adds)**2, -2)
     return (f'**What does it cost?** ε is the privacy budget: ε = 1 is a strict promise, above 10 little is promised; δ, here one in a million, is the slack in it. With 20,000 private rows, 60 public rows and '
             f'8 columns, ε = 1 makes standard errors {added[1.]} larger than without privacy, as if you had {worth:,.0f} rows; ε = 3 makes them {added[3.]} larger. '
