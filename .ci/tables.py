@@ -190,8 +190,10 @@ def refreshed(file, methods):
     return pd.concat([old[~old.method.isin(methods)], new], ignore_index=True)
 
 
-# Tables of chance without a seed, or of times: how far the median number may move
-UNSEEDED = {'release_coverage.csv.gz': .05, 'costs.csv.gz': .05, 'benchmark.csv.gz': math.inf}
+# Tables of chance without a seed, of times, or of columns so nearly collinear that each processor turns its noise
+# another way: how far the median of the numbers that moved may move
+CHANCE = {'release_coverage.csv.gz': .05, 'costs.csv.gz': .05, 'benchmark.csv.gz': math.inf,
+          'anchored_elevators.csv.gz': .05}
 TIMES = {'seconds', 'machine'}
 # Rows are the same to NEAR. On another processor last digits differ; where two eigenvalues are close, a fit then meets
 # its noise in turned coordinates: another draw of the same law. So MOST rows, not all, must be the same there.
@@ -227,7 +229,7 @@ def check(file):
     seconds = time.perf_counter() - start
     says = f'{same:.1%} of rows the same, {near:.1%} to {NEAR:g}; numbers that moved did by {median:.2g} in the median, {most:.2g} at most'
     print(f'{file}: {says} ({seconds:.0f} s)', flush=True)
-    return near >= MOST or median <= UNSEEDED.get(file, NEAR)
+    return near >= MOST or median <= CHANCE.get(file, NEAR)
 
 
 def write(file, methods=()):

@@ -724,7 +724,7 @@ def _errors(run, found):
     if not found.answers: return dict(cov="no share of rho was kept for standard errors")
     P = found.at.P + found.at.biased(found)
     out = errors(found.at, found.M, P, run.n, *found.answers, persons=run.persons, T=found.T,
-                 scores=found.at.by_scores(found))
+                 scores=found.at.by_scores(found), excess=found.bias[0])
     for name in ('cov', 'cov_privacy'):
         out[name][found.at.unknown(), found.at.unknown()] = math.inf
     return out

@@ -341,6 +341,7 @@ def errors(
     persons:bool=False,   # Was it asked of persons?
     T:float=math.inf,     # The clip of `Influences` > 0
     scores=None,          # From `score_variance`, if it is to say how large residuals are
+    excess:float=0.,      # From `clip_excess` ≥ 0
 )->dict:                  # Fields of `Fit`
     "Covariance with its part from privacy, residual sd, R squared, degrees of freedom"
     given, s2, sd = rows, 1., 0.
@@ -354,15 +355,27 @@ def errors(
         assumed = np.flatnonzero(~_told(*influences)).tolist()
     if scores is not None: s2, sd = _as_scores(s2, h, persons, *scores)
     level, back = _at_the_mean(at, M)
-    sampling = s2*(level @ np.linalg.solve(M, level.T))
+    equal = level @ np.linalg.solve(M, level.T)
+    sampling = s2*equal
     sampling = back @ _with_ratios(sampling, h) @ back.T
     privacy = C @ P @ C.T
     kind = 'clustered' if persons else 'robust'
-    return dict(cov=privacy + sampling, cov_privacy=privacy, residual_sd=at.unit*math.sqrt(s2),
+    pull = excess*np.linalg.norm(np.linalg.solve(M, C.T), axis=0) # at worst
+    return dict(clip_bias=float(np.max(pull/np.sqrt(np.diag(privacy + sampling)))),
+                collinear=_collinear(at, M, equal), cov=privacy + sampling, cov_privacy=privacy, residual_sd=at.unit*math.sqrt(s2),
                 df=_freedom(rows, len(C), sd/s2, noise, np.diag(sampling), np.diag(privacy)),
                 cov_type='nonrobust' if influences is None else kind, assumed=assumed,
                 r2=_explained(at, M, rows, s2),
                 used=float(rows) if rows < given and not persons else None)
+
+_NEARLY = 1000. # variance inflation: a correlation of .9995 with other columns
+
+def _collinear(at, M, equal):
+    "Places of coefficients whose variance is so many times what it would be without the other columns"
+    X = _column_moment(at, M)
+    own = np.diag(X).copy()
+    if at.intercept: own -= X[-1]**2/max(X[-1, -1], 1e-9)
+    return np.flatnonzero(own*np.diag(equal)/at.unit**2 > _NEARLY).tolist()
 
 def _explained(at, M, rows, s2):
     "Share of the variance that the fit explains, from the second moment of the rows"

@@ -133,6 +133,8 @@ class Fit:
     cov_privacy:np.ndarray=None # The part of `cov` that comes from privacy noise, where it is known
     cov_type:str=None       # `'robust'` or `'nonrobust'`: were unequal variances counted?
     assumed:list=field(default_factory=list) # Places of coefficients for which they could not be
+    collinear:list=field(default_factory=list) # Places of coefficients that others nearly determine
+    clip_bias:float=None    # Largest bias from clipping, in standard errors, if all of it pulled one way
     residual_sd:float=None  # Noisy sd of the residuals; of a GLM's: of Pearson's, the root of the dispersion
     r2:float=None           # Noisy share of the variance that the columns explain
     used:float=None         # Noisy number of rows that count, where some are known not to
@@ -426,14 +428,32 @@ def _counted(fit):
 def _notes(fit):
     "What stands below the table"
     parts = "" if fit.cov_privacy is None else "; the squares of their two parts add up"
-    return [f"Standard errors count sampling and privacy noise{parts}.", *_assumed(fit)]
+    counted = f"Standard errors count sampling and privacy noise{parts}."
+    return [counted, *_assumed(fit), *_collinear(fit), *_clipped(fit)]
 
-def _assumed(fit, most=8):
+def _some(fit, places, most=8):
+    "Names of coefficients, not too many"
+    names = [fit.labels[j] for j in places]
+    return ', '.join(names[:most]) + f' and {len(names) - most} more'*(len(names) > most)
+
+def _collinear(fit):
+    "A note on coefficients that can hardly be told apart"
+    if not fit.collinear: return []
+    return [f"Nearly collinear with other columns, as far as noise and clipping let see: {_some(fit, fit.collinear)}."
+            " Their intervals are wide. Drop one of them."]
+
+def _clipped(fit):
+    "A note on what clipping may have done, at worst"
+    if not fit.clip_bias or fit.clip_bias < 1: return []
+    return [f"Clipping may have moved a coefficient by up to {fit.clip_bias:.1f} standard errors, if all that was"
+            " clipped pulled one way, as a long tail on one side does. Standard errors count it as a bias"
+            " of unknown direction."]
+
+def _assumed(fit):
     "A note on coefficients whose standard errors can't know of unequal variances"
     if not fit.assumed: return []
-    names = [fit.labels[j] for j in fit.assumed]
-    some = ', '.join(names[:most]) + f' and {len(names) - most} more'*(len(names) > most)
-    if len(names) == len(fit.labels): some = 'all coefficients'
+    every = len(fit.assumed) == len(fit.labels)
+    some = 'all coefficients' if every else _some(fit, fit.assumed)
     what = 'Independent rows' if fit.who.unit == 'person' else 'Equal variances'
     return [f"{what} are assumed in the standard errors of {some}: few rows hold most of what decides on"
             " these, and this budget can't look at them. Join rare levels, or spend more."]
@@ -461,8 +481,8 @@ def who_from(
     return who
 
 # %% ../nbs/21_results.ipynb #623be524
-_PLAIN = ('method', 'n', 'rho', 'noise', 'names', 'intercept', 'advice', 'cov_type', 'assumed', 'residual_sd', 'r2',
-          'response', 'family')
+_PLAIN = ('method', 'n', 'rho', 'noise', 'names', 'intercept', 'advice', 'cov_type', 'assumed', 'collinear',
+          'clip_bias', 'residual_sd', 'r2', 'response', 'family')
 
 def _content(fit, delta):
     "What the file holds: plain numbers and text"
@@ -498,6 +518,7 @@ def _read(source, key=None):
     if c['covariance_privacy'] is not None: fit.cov_privacy = _privacy_part(fit, c)
     agree(not fit.names or len(fit.names) == len(fit.beta), "there must be a name a coefficient")
     agree(all(j < len(fit.all) for j in fit.assumed), "equal variances are assumed of coefficients of the fit")
+    agree(all(j < len(fit.all) for j in fit.collinear), "collinear are coefficients of the fit")
     if c.get('encoding'): fit.encoding = _encoding_of(fit, c['encoding'])
     check_claim(fit, c)
     return fit
