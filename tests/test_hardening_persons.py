@@ -236,3 +236,18 @@ def test_no_error_counts_the_rows(frame, private):
     from dp_pmt.sklearn_api import PrivateLinearRegression
     with pytest.raises(ValueError, match='equally many rows$'): PrivateLinearRegression(neighbours='add/remove').fit(A, y[1:])
     assert PrivateLinearRegression(neighbours='add/remove').fit(A[:1], y[:1]).n_features_in_ == 2
+
+
+def test_too_many_persons_are_so_by_their_noisy_number(monkeypatch):
+    "One person more was a reason to stop, after nearly all was spent"
+    rng = np.random.default_rng(0)
+    A, B = rng.normal(size=(2001, 2)), rng.normal(size=(60, 2))
+    y, y_B = A.sum(1) + rng.normal(size=2001), B.sum(1) + rng.normal(size=60)
+    budget = Budget(20.)
+    def made(n, rho=20.):
+        monkeypatch.setattr(Run, '_counted', lambda run: n)
+        return dp_anchored(A, y, B, y_B, rho, safe=True, unit=np.arange(2001), neighbours='add/remove', budget=budget)
+    for module in ('units', 'crossing'): monkeypatch.setattr(f'dp_pmt.{module}.MOST_NUMBERS', 4*2000)
+    with pytest.raises(ValueError, match='too many persons'): made(2001)
+    assert not budget.spent
+    assert made(2000).cov_type == 'clustered'
