@@ -93,13 +93,13 @@ def _witness(name):
 
 def _remember(name, offset, head):
     "Tell the witness; where it can't be written there is none"
-    path = _witness(name)
     try:
+        path = _witness(name)
         path.parent.mkdir(parents=True, exist_ok=True)
         side = path.with_name(f'{path.name}.{os.getpid()}')
         side.write_text(json.dumps([offset, head]), encoding='utf-8')
         os.replace(side, path)
-    except OSError: pass
+    except (OSError, RuntimeError): pass # also where there is no home
 
 def _place(path):
     "The name under which the witness remembers where an account is: its folder and file"
@@ -116,7 +116,7 @@ def _is_lost(path):
 def _remembered(name):
     "What the witness knows: (offset, head), or None"
     try: offset, head = json.loads(_witness(name).read_text(encoding='utf-8'))
-    except (OSError, ValueError, TypeError): return None
+    except (OSError, RuntimeError, ValueError, TypeError): return None
     return offset, head
 
 # %% ../nbs/02a_account.ipynb #f61558bf
@@ -192,12 +192,12 @@ class Account(Budget):
         return others
 
     def _write(self, file, entry):
-        "Append an entry"
+        "Append an entry; it counts once it is read, so none that is on the disk is missed"
         offset, head = self._seen
         line = _line(entry, head)
         _append(file, line)
-        self._seen = offset + len(line.encode()), json.loads(line)['hash']
-        for name in (self.name, _place(self.path)): _remember(name, *self._seen)
+        end = offset + len(line.encode()), json.loads(line)['hash']
+        for name in (self.name, _place(self.path)): _remember(name, *end)
 
     @property
     def ledger(self)->list:
@@ -214,8 +214,7 @@ class Account(Budget):
             pairs = self._checked(costs)
             paid = [(label(what, 'a release'), rho) for what, rho in pairs]
             self._write(file, dict(paid=paid, time=_now(), about=self.about))
-            self._paid += paid
-            self._records += 1
+            self._read(file)
         return [rho for _, rho in pairs]
 
     def check(self,

@@ -706,6 +706,7 @@ def fit_from(
     budgets = _step_budgets(run.n, at.k + len(at.unknown()), rho, 1 - looks - share, at.lasting)
     if not budgets: return _unmoved(run, at, warn)
     run.check_ready(JointMoments(at, 1., 1., run.grid), _HIST*budgets[0]/2)
+    if share and cov == 'robust': run.check_room(2*at.V.shape[1])
     found = _walk(run, at, rho, budgets, share*rho, cov == 'robust')
     at, table = found.at, _errors(run, found)
     advice = _advice(run, found, table.get('used'))

@@ -344,8 +344,7 @@ def shape_of(
     _check_dimensions(X, name, ndim)
     if types: _check_kind(X, name, loose)
     if 0 not in X.shape: return X, X.shape[0]
-    rule = "must have at least one row and one column"
-    raise ValueError(f"{label(name)} {rule}, got shape {tuple(X.shape)}")
+    raise ValueError(f"{label(name)} must have at least one row and one column")
 
 # %% ../nbs/00_checks.ipynb #1d127072
 def as_matrix(

@@ -25,7 +25,7 @@ from .privacy import Budget, gaussian_sigma
 from .queries import COUNT, NEIGHBOURS, Count, Query, check_sums, grid_for
 from .results import AdviceWarning, Fit, Protected
 from .rows import as_rows, check_header, check_names
-from .units import ByPerson, as_units
+from .units import MOST_NUMBERS, ByPerson, as_units
 
 # %% ../nbs/22_crossing.ipynb #3e7dee2e
 SLICE = 2**16 # numbers that fit into the processor's cache
@@ -238,6 +238,14 @@ class Run:
         if integers and not isinstance(query, Count): check_sums(self.n*self._whole)
         sens = query.sensitivity(integers, self.neighbours)
         return self.noise.ready(sens*self._whole if integers else sens, rho)
+
+    def check_room(self,
+        numbers:int, # Of each person, in one table ≥ 1
+    ):
+        "Raise if a table by person is too large, by the number of persons that is public, or noisy"
+        if not self.persons or (self.units or self.n)*numbers <= MOST_NUMBERS: return
+        raise ValueError("there are too many persons to add up the influence of each in memory:"
+                         " pass cov='nonrobust'")
 
     def sd(self,
         query:Query, # A query

@@ -288,8 +288,8 @@ class Knowledge:
         sds:dict=None,          # {column: standard deviation}, likewise
     )->'Knowledge':
         "From a published table of coefficients with standard errors"
-        coef = {str(k): float(v) for k, v in coef.items() if k not in _ONES}
-        check_finite('the coefficients', list(coef.values()))
+        coef = {str(k): v for k, v in coef.items() if k not in _ONES}
+        coef = dict(zip(coef, check_finite('the coefficients', list(coef.values())).tolist()))
         cov = np.diag(_variances(coef, se))
         if residual_sd is not None: check_positive('residual_sd', residual_sd)
         moment = None if means is None or sds is None else _uncorrelated(means, sds)

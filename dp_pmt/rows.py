@@ -333,7 +333,7 @@ def _same_rows(A, y):
     "Both, if they have equally many rows, and the same labels where both have some"
     A, n = shape_of(A, 'A', 2, loose=True, types=False)
     y, n_y = shape_of(y, 'y', 1, loose=True, types=False)
-    if n != n_y: raise ValueError(f"A and y must have equally many rows, got {n} and {n_y}")
+    if n != n_y: raise ValueError("A and y must have equally many rows") # how many may be private
     labelled = hasattr(A, 'iloc') and hasattr(y, 'iloc')
     if labelled and not A.index.equals(y.index):
         raise ValueError("rows of A and y are labelled differently: align them"

@@ -15,7 +15,7 @@ import pandas as pd
 
 from .algorithms import dp_ssp
 from .anchored import dp_anchored
-from .checks import PrivacyLeakWarning, to_floats, warn
+from .checks import PrivacyLeakWarning, plain_column, to_floats, warn
 from .glm import dp_glm
 from .losses import loss_of
 from .privacy import eps_to_rho
@@ -27,7 +27,7 @@ try:
     from sklearn.exceptions import DataConversionWarning
     from sklearn.utils import check_random_state
     from sklearn.utils.multiclass import check_classification_targets, type_of_target
-    from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
+    from sklearn.utils.validation import check_is_fitted, validate_data
 except ImportError:
     raise ImportError("this estimator needs scikit-learn 1.6 or newer: pip install"
                       " 'dp_pmt[sklearn]'") from None
@@ -73,10 +73,8 @@ class _PrivateModel(BaseEstimator):
         if y is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
         with np.errstate(all='ignore'): # a long double may be too large for float64
-            X = validate_data(self, _as_numbers(X), ensure_all_finite=False, dtype=float,
-                              ensure_min_samples=2)
+            X = validate_data(self, _table(X), ensure_all_finite=False, dtype=float)
         y = self._responses(_one_column(y))
-        check_consistent_length(X, y)
         return _named(X, self), to_floats(y, 'y', loose=True) # by position, as scikit-learn has it
 
     def _public(self):
@@ -107,7 +105,7 @@ class _PrivateModel(BaseEstimator):
     def _linear(self, X):
         "Linear predictors"
         check_is_fitted(self)
-        X = validate_data(self, _as_numbers(X), reset=False, ensure_all_finite=False, dtype=float)
+        X = validate_data(self, _table(X), reset=False, ensure_all_finite=False, dtype=float)
         return X @ self.coef_ + self.intercept_
 
     def __sklearn_clone__(self):
@@ -200,6 +198,7 @@ class PrivateLogisticRegression(ClassifierMixin, _PrivateModel):
         known = self.classes if self.classes is not None else self.public and np.unique(self.public[1])
         if known is None:
             y = np.asarray(list(y))
+            _check_real(y)
             check_classification_targets(y)
             if type_of_target(y) not in ('binary', 'unknown') and len(np.unique(y)) != 1: raise ValueError(
                 f"Only binary classification is supported. The type of the target is {type_of_target(y)}.")
@@ -207,7 +206,8 @@ class PrivateLogisticRegression(ClassifierMixin, _PrivateModel):
             known = np.unique(y)
         known = np.asarray(known)
         if len(known) == 2: return known
-        raise ValueError(f"there must be two classes, not {len(known)}: name them, classes=(no, yes)")
+        few = 'only one class is there' if len(known) == 1 else f'there are {len(known)} classes'
+        raise ValueError(f"there must be two, but {few}: name them, classes=(no, yes)")
 
     def _coded(self, y):
         "Responses as 0 and 1, or NaN"
@@ -247,16 +247,26 @@ class PrivateLogisticRegression(ClassifierMixin, _PrivateModel):
         return tags
 
 # %% ../nbs/28_sklearn.ipynb #27b44ca4
+def _table(X):
+    "Rows as numbers; what is no table is refused here, for scikit-learn would quote it"
+    X = _as_numbers(X)
+    if X.ndim == 2: return X
+    raise ValueError(f"X must have 2 dimensions, got {X.ndim}: one column is X[:, None]. Reshape your data")
+
 def _as_numbers(X):
     "Rows or responses as numbers, cell by cell; what is none becomes NaN"
     if hasattr(X, 'tocsr') or hasattr(X, 'tocoo'): return X # sparse: refused by its type
-    if isinstance(X, np.ndarray) and X.dtype.kind == 'c':
-        raise ValueError("Complex data not supported")
+    if isinstance(X, np.ndarray): _check_real(X)
     if not hasattr(X, 'iloc'): return _cells(X)
-    types = X.dtypes if hasattr(X, 'columns') else [X.dtype]
-    if all(t.kind in 'biuf' for t in types): return X
-    numbers = to_floats(X.astype(object), 'X', loose=True)
-    return pd.DataFrame(numbers, columns=X.columns) if hasattr(X, 'columns') else numbers
+    framed = hasattr(X, 'columns')
+    columns = [plain_column(X.iloc[:, j]) for j in range(X.shape[1])] if framed else [plain_column(X)]
+    if all(c.dtype.kind in 'biuf' for c in columns): return X
+    numbers = np.array([to_floats(np.asarray(c, dtype=object), 'X', loose=True) for c in columns]).T
+    return pd.DataFrame(numbers, columns=X.columns) if framed else numbers[:, 0]
+
+def _check_real(X):
+    "Raise if an array holds complex numbers; scikit-learn would quote them"
+    if X.dtype.kind == 'c': raise ValueError("Complex data not supported")
 
 def _cells(X):
     "Arrays and lists as numbers"
@@ -265,7 +275,7 @@ def _cells(X):
 
 def _are(y, label):
     "Which cells are this label; a cell that can't be compared is not"
-    y = np.asarray(y)
+    y = np.asarray(plain_column(y) if hasattr(y, 'iloc') else y)
     if y.dtype.kind in 'biufUS': return y == label
     return np.fromiter((_is(cell, label) for cell in y), bool, len(y))
 
@@ -280,7 +290,7 @@ def _one_column(y):
     y = y if hasattr(y, 'iloc') else _flat(y)
     if y.ndim == 1: return y
     if y.ndim != 2 or y.shape[1] != 1:
-        raise ValueError(f"y should be a 1d array, got an array of shape {y.shape} instead")
+        raise ValueError(f"y should be a 1d array, got one with {y.ndim} dimensions instead")
     warnings.warn("A column-vector y was passed when a 1d array was expected",
                   DataConversionWarning, stacklevel=4)
     return y.iloc[:, 0] if hasattr(y, 'iloc') else y[:, 0]

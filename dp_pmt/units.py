@@ -90,7 +90,7 @@ def _hashed(ids, secret):
     return hash_array(words, hash_key=secret, categorize=False)[codes] # a missing id has code -1
 
 # %% ../nbs/12a_units.ipynb #ae2a0b8f
-MOST_NUMBERS = 2**26 # in a table by person, half a gigabyte
+MOST_NUMBERS = 2**26 # in a table by person, half a gigabyte; see `Run.check_room`
 
 @dataclass
 class ByPerson:
@@ -116,8 +116,6 @@ class ByPerson:
         order = np.argsort(keys, kind='stable')
         keys = keys[order]
         first = np.flatnonzero(np.r_[True, keys[1:] != keys[:-1]])
-        if len(first)*max(1, values[:1].size) > MOST_NUMBERS:
-            raise ValueError("there are more persons than a table by person can hold in memory")
         return ByPerson(keys[first], np.add.reduceat(values[order], first, axis=0))
 
     def of(self, keys):

@@ -143,6 +143,26 @@ def test_an_account_that_paid_nothing_may_be_opened_again(folder):
     assert Account('ledger.json', rho=2.).left == 2.
 
 
+def test_an_interrupted_payment_is_counted(folder, monkeypatch):
+    "Somebody stops the process once the payment is on the disk; in a notebook the account lives on"
+    account = Account('ledger.json', rho=1.)
+    def stopped(*_): raise KeyboardInterrupt
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr('dp_pmt.account._remember', stopped)
+        account.spend(.8, 'a fit')
+    with pytest.raises(ValueError, match='exhausted'): account.spend(.8, 'another')
+    assert account.ledger == Account('ledger.json').ledger == [('a fit', .8)]
+
+
+def test_an_account_needs_no_home(folder, monkeypatch):
+    "As in a container whose user has no name: then there is no witness"
+    def nowhere(): raise RuntimeError('no home')
+    monkeypatch.delenv('XDG_STATE_HOME')
+    monkeypatch.setattr('pathlib.Path.home', nowhere)
+    Account('ledger.json', rho=1.).spend(.4, 'a fit')
+    assert Account('ledger.json').left == .6
+
+
 # files that lie
 
 def forged(made, **changes):

@@ -224,3 +224,30 @@ def test_rows_without_an_id_count_for_nothing(frame):
         sums.append(as_units(A, y, ids).sum(asked))
     for other in sums[1:]: assert all(np.array_equal(a, b) for a, b in zip(sums[0], other))
     assert sums[0][0][0] == 70*999*Count(at).steps # whoever has an id counts in full
+
+
+@pytest.mark.parametrize('private', [dict(neighbours='add/remove'), dict(unit=np.arange(240)//3)], ids=['rows', 'persons'])
+def test_no_error_counts_the_rows(frame, private):
+    "Where their number is private a refusal doesn't quote it, and one row is enough"
+    A, y = frame[['a', 'b']].to_numpy(), frame.y.to_numpy()
+    for wrong in ((A, y[1:]), (A[:, :0], y), (A[1:], y)):
+        with pytest.raises(ValueError, match='must have') as refused: dp_ssp(*wrong, 1., safe=True, **private)
+        assert '240' not in str(refused.value) and '239' not in str(refused.value)
+    from dp_pmt.sklearn_api import PrivateLinearRegression
+    with pytest.raises(ValueError, match='equally many rows$'): PrivateLinearRegression(neighbours='add/remove').fit(A, y[1:])
+    assert PrivateLinearRegression(neighbours='add/remove').fit(A[:1], y[:1]).n_features_in_ == 2
+
+
+def test_too_many_persons_are_so_by_their_noisy_number(monkeypatch):
+    "One person more was a reason to stop, after nearly all was spent"
+    rng = np.random.default_rng(0)
+    A, B = rng.normal(size=(2001, 2)), rng.normal(size=(60, 2))
+    y, y_B = A.sum(1) + rng.normal(size=2001), B.sum(1) + rng.normal(size=60)
+    budget = Budget(20.)
+    def made(n, rho=20.):
+        monkeypatch.setattr(Run, '_counted', lambda run: n)
+        return dp_anchored(A, y, B, y_B, rho, safe=True, unit=np.arange(2001), neighbours='add/remove', budget=budget)
+    for module in ('units', 'crossing'): monkeypatch.setattr(f'dp_pmt.{module}.MOST_NUMBERS', 4*2000)
+    with pytest.raises(ValueError, match='too many persons'): made(2001)
+    assert not budget.spent
+    assert made(2000).cov_type == 'clustered'

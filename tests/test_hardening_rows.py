@@ -619,3 +619,36 @@ def test_a_block_without_rows_is_no_reason_to_stop(frames):
 
 
 def _totals(A, y): return [A.sum(axis=0), y.sum()]
+
+
+@pytest.mark.parametrize('box', [np.ravel, np.sum, lambda X: X.ravel().tolist(), lambda X: X.sum().item(), lambda X: X[None]])
+def test_scikit_learn_quotes_no_row(data, box):
+    "Its own words for rows that are no table hold the numbers"
+    A, y, B, y_B = data
+    model = PrivateLinearRegression(public=(B, y_B), random_state=0).fit(A, y)
+    wrong = box(np.full((250, 3), float(SECRET)))
+    for call in (lambda: model.fit(wrong, y), lambda: model.predict(wrong), lambda: model.score(wrong, y)):
+        with pytest.raises(ValueError, match='2 dimensions') as refused: call()
+        assert SECRET not in str(refused.value)
+    for model in (PrivateLinearRegression(), PrivateLogisticRegression()):
+        with pytest.raises(ValueError, match='Complex') as refused: model.fit(A, np.full(250, float(SECRET) + 1j))
+        assert SECRET not in str(refused.value)
+
+
+FAR = {
+    'days': pa.array([0]*249 + [2**30], pa.int32()).cast(pa.date32()),
+    'milliseconds': pa.array([0]*249 + [86_400_000*2**31]).cast(pa.date64()),
+    'with a zone': pa.array([0]*249 + [2**55]).cast(pa.timestamp('s', 'Europe/Berlin')),
+    'views': pa.array(['1']*249 + [None]).cast(pa.string_view())}
+
+
+@pytest.mark.parametrize('kind', FAR)
+def test_a_far_date_in_scikit_learn(data, kind):
+    "Python has no such date, and would name it; a view with a gap is read too"
+    A, y, *_ = data
+    column = pd.Series(FAR[kind], dtype=pd.ArrowDtype(FAR[kind].type))
+    table = pd.DataFrame(A, columns=COLUMNS).assign(area=column)
+    for model in (PrivateLinearRegression(), PrivateLogisticRegression(classes=('0', '1'))):
+        X, t = model._private(table, column)
+        assert np.array_equal(X[['age', 'rooms']], A[:, :2])
+        assert np.isnan(X.area.iloc[-1]) and np.isnan(t[-1])
