@@ -15,7 +15,7 @@ import pandas as pd
 
 from .algorithms import dp_ssp
 from .anchored import dp_anchored
-from .checks import PrivacyLeakWarning, to_floats, warn
+from .checks import PrivacyLeakWarning, plain_column, to_floats, warn
 from .glm import dp_glm
 from .losses import loss_of
 from .privacy import eps_to_rho
@@ -255,7 +255,8 @@ def _as_numbers(X):
     if not hasattr(X, 'iloc'): return _cells(X)
     types = X.dtypes if hasattr(X, 'columns') else [X.dtype]
     if all(t.kind in 'biuf' for t in types): return X
-    numbers = to_floats(X.astype(object), 'X', loose=True)
+    plain = X.apply(plain_column) if hasattr(X, 'columns') else plain_column(X)
+    numbers = to_floats(plain.astype(object), 'X', loose=True)
     return pd.DataFrame(numbers, columns=X.columns) if hasattr(X, 'columns') else numbers
 
 def _cells(X):
@@ -265,7 +266,7 @@ def _cells(X):
 
 def _are(y, label):
     "Which cells are this label; a cell that can't be compared is not"
-    y = np.asarray(y)
+    y = np.asarray(plain_column(y) if hasattr(y, 'iloc') else y)
     if y.dtype.kind in 'biufUS': return y == label
     return np.fromiter((_is(cell, label) for cell in y), bool, len(y))
 
