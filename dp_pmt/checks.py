@@ -4,8 +4,8 @@
 
 # %% auto #0
 __all__ = ['shown', 'label', 'check_positive', 'check_all', 'check_fraction', 'check_integer', 'check_choice', 'check_options',
-           'check_rng', 'check_finite', 'plain_cells', 'plain_column', 'to_floats', 'shape_of', 'as_matrix',
-           'PrivacyLeakWarning', 'warn', 'explain']
+           'check_rng', 'check_finite', 'plain_cells', 'unicode_cells', 'plain_column', 'to_floats', 'shape_of',
+           'as_matrix', 'PrivacyLeakWarning', 'warn', 'explain']
 
 # %% ../nbs/00_checks.ipynb #7bdc5e7e
 import inspect
@@ -134,6 +134,7 @@ def check_rng(
 def _as_array(x, name, loose=False):
     "`x` as numpy sees it, or a `ValueError` with our words in place of numpy's"
     try:
+        if hasattr(x, 'to_pylist'): x = plain_cells(x) # of Arrow
         made = _quiet_array(x)
         if not loose or made.dtype.kind in 'biuf' or hasattr(x, 'dtype'): return made
         return np.asarray(x, dtype=object) # a list with one text: the other cells as they are
@@ -211,19 +212,34 @@ def _bounds(t):
 def plain_cells(
     column, # Arrow array, whole or in chunks
 ):          # The same, of a type whose cells Python can hold
-    "Dates and times that Python doesn't have become null, views text or bytes; by declared type"
+    "Dates and times that Python doesn't have become null, views text or bytes, text valid Unicode"
     import pyarrow as pa
     t = column.type
     if pa.types.is_dictionary(t) and _beyond(t): return plain_cells(column.cast(t.value_type))
-    if pa.types.is_string_view(t): return column.cast(pa.large_string())
+    if t == pa.time64('ns'): return plain_cells(column.cast(pa.time64('us'), safe=False))
+    if pa.types.is_string_view(t): return unicode_cells(column.cast(pa.large_string()))
     if pa.types.is_binary_view(t): return column.cast(pa.large_binary())
+    if pa.types.is_string(t) or pa.types.is_large_string(t): return unicode_cells(column)
     return column if _bounds(t) is None else _within(column)
+
+def unicode_cells(
+    column, # Arrow array of text or bytes, whole or in chunks
+):          # The same as text
+    "Text with a mark where bytes are no valid Unicode; text without any is handed back as it is"
+    import pyarrow as pa
+    raw = column.cast(pa.large_binary())
+    try: text = raw.cast(pa.large_string())
+    except pa.ArrowInvalid: cells = raw.to_pylist()
+    else: return text if 'binary' in str(column.type) else column
+    texts = [x if x is None else x.decode(errors='backslashreplace') for x in cells]
+    return pa.array(texts, pa.large_string())
 
 def _beyond(t):
     "May a cell of this Arrow type be none that Python, or pandas, can hold?"
     import pyarrow.types as p
     if p.is_dictionary(t): return _bounds(t.value_type) is not None
-    return p.is_string_view(t) or p.is_binary_view(t) or _bounds(t) is not None
+    views = p.is_string_view(t) or p.is_binary_view(t)
+    return views or p.is_string(t) or p.is_large_string(t) or _bounds(t) is not None
 
 def _within(column):
     "Dates or times, null where Python has none"
@@ -244,19 +260,19 @@ def plain_column(
 ):          # The same, of a type whose cells Python can hold
     "What `plain_cells` does, for columns of pandas; most are handed back as they are"
     import pandas as pd
-    t = column.dtype
-    if isinstance(t, pd.CategoricalDtype) and _odd(t.categories.dtype):
-        return plain_column(column.astype(t.categories.dtype))
-    if not _odd(t): return column
+    t, labels = column.dtype, dict(index=column.index, name=column.name)
+    if isinstance(t, pd.CategoricalDtype):
+        words = pd.Series(t.categories.array, dtype=t.categories.dtype)
+        plain = plain_column(words)
+        if plain is words: return column
+        codes = column.cat.codes.to_numpy()
+        return pd.Series(plain.array.take(codes, allow_fill=True), **labels)
     if isinstance(t, pd.DatetimeTZDtype): return _within_zone(column)
-    cells = plain_cells(column.array.__arrow_array__())
-    return pd.Series(cells, index=column.index, name=column.name, dtype=pd.ArrowDtype(cells.type))
-
-def _odd(t):
-    "May a cell of this pandas type be none that Python can hold?"
-    import pandas as pd
-    if isinstance(t, pd.ArrowDtype): return _beyond(t.pyarrow_dtype)
-    return isinstance(t, pd.DatetimeTZDtype)
+    if getattr(t, 'storage', None) != 'pyarrow' and not isinstance(t, pd.ArrowDtype): return column
+    cells = column.array.__arrow_array__()
+    words = cells.cast(t.pyarrow_dtype.value_type) if str(t).startswith('dictionary') else cells
+    words = plain_cells(words)
+    return column if words is cells else pd.Series(words, dtype=pd.ArrowDtype(words.type), **labels)
 
 def _within_zone(column):
     "Moments in a time zone, missing where Python has none"

@@ -241,6 +241,8 @@ class Sites(Rows):
         "The identities of all sites"
         return ' '.join(s.identity(columns) for s in self.sites)
 
+    def _inside(self): return self.sites
+
     def _pass(self, f, columns=None):
         "Each site's pass, with a count of its own"
         return reduce(add, (s.counted(f, columns) for s in self.sites))
@@ -282,6 +284,8 @@ class _Around(Rows):
     def check_types(self, strict=True):
         "Raise if a column's declared type can't be that of numbers"
         self.rows.check_types(strict)
+
+    def _inside(self): return [self.rows]
 
     def stamp(self):
         "The stamp of the rows inside"

@@ -4,19 +4,20 @@
 
 # %% auto #0
 __all__ = ['need_arrow', 'quietly', 'arrays', 'as_frame', 'skipping', 'TableRows', 'refuse_types', 'open_rows', 'chosen',
-           'decimal_points', 'read_table']
+           'decimal_points', 'in_memory', 'read_table']
 
 # %% ../nbs/11_files.ipynb #733a722a
 import os
 from dis import opname
 from functools import partial
 from glob import glob
+from itertools import groupby
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
-from .checks import label, plain_cells
+from .checks import label, plain_cells, unicode_cells
 from .rows import BLOCK, Rows, check_known
 
 # %% ../nbs/11_files.ipynb #09997f2d
@@ -119,9 +120,8 @@ def _texts(table, coded, plain):
     for at, name in enumerate(table.schema.names):
         column = table.column(at)
         if pa.types.is_dictionary(column.type): column = _recoded(column, name in plain)
-        if _is_text(column.type) and 'binary' not in str(column.type): column = _unicode(column)
-        if name in coded and _is_text(column.type): column = column.dictionary_encode()
         column = plain_cells(column)
+        if name in coded and _is_text(column.type): column = column.dictionary_encode()
         table = table.set_column(at, name, column)
     return table
 
@@ -131,14 +131,6 @@ def _recoded(column, plain):
     if plain: return column.cast(column.type.value_type)
     wide = [pa.DictionaryArray.from_arrays(c.indices.cast(pa.int64()), c.dictionary) for c in column.chunks]
     return pa.chunked_array(wide, pa.dictionary(pa.int64(), column.type.value_type))
-
-def _unicode(column):
-    "Text or bytes as text; what is no valid Unicode becomes a mark"
-    import pyarrow as pa
-    raw = column.cast(pa.binary())
-    try: return raw.cast(pa.string())
-    except pa.ArrowInvalid: cells = raw.to_pylist()
-    return pa.array([x if x is None else x.decode(errors='replace') for x in cells], pa.string())
 
 def _sound(column):
     "Is a column not coded, or are its words text that can be read, each there once?"
@@ -150,7 +142,7 @@ def _sound_words(chunk):
     words = chunk.dictionary
     if not _is_text(words.type): return False # of coded floats one may be NaN, or -0 beside 0
     if words.null_count or len(words.unique()) < len(words): return False
-    return _unicode(words).cast(words.type).equals(words)
+    return unicode_cells(words).cast(words.type).equals(words)
 
 def _nullable(t):
     "Type of pandas for integers and booleans that may be missing"
@@ -195,10 +187,11 @@ class TableRows(Rows):
         once=False,    # Can they be read only once?
         ordered=True,  # Do they come in the same order each time?
         declared=True, # Are the types declared? Those of CSV are guesses
+        points=True,   # Do numbers have decimal points?
     ):
         self.batches, self.names, self.response = batches, list(columns), y
         self.types, self.declared, self.count = types, declared, count
-        self.files, self.once, self.ordered = tuple(files), once, ordered
+        self.files, self.once, self.ordered, self.points = tuple(files), once, ordered, points
         self.coded = () # columns whose text `frames` gives as categories
 
     @property
@@ -207,6 +200,12 @@ class TableRows(Rows):
         if self._n is None and self.count: self._n = int(quietly(self.count))
         if self._n == 0: raise ValueError("there are no private rows")
         return super().n
+
+    def without(self, column):
+        "These rows without that covariate; beside ids CSV is text, and decimal commas are unknown"
+        if self.points: return super().without(column)
+        raise ValueError("numbers with decimal commas are read beside a column of ids by dp_pmt.fit:"
+                         " call it, or give the ids, one a row, in place of a name")
 
     def stamp(self):
         "Names, sizes and dates of the files"
@@ -232,7 +231,8 @@ class TableRows(Rows):
         coded = [c for c in self.coded if c in columns]
         batches = self.batches(columns, skip, True, coded)
         for held in _regrouped(batches, max(1, BLOCK//len(columns))):
-            yield quietly(as_frame, held, coded)
+            for _, alike in groupby(held, lambda b: b.schema): # no file's types change another's cells
+                yield quietly(as_frame, list(alike), coded)
 
 # %% ../nbs/11_files.ipynb #9b28a2f4
 def _stamp(path):
@@ -376,7 +376,8 @@ def _opened_files(files, sep, decimal):
     kind = _kind(files[0])
     csv = _Csv(sep or ('\t' if kind == 'tsv' else ','), decimal) if kind in ('csv', 'tsv') else None
     data = ds.dataset(files, format=csv.format() if csv else kind)
-    more = dict(count=data.count_rows, files=files, declared=csv is None)
+    more = dict(count=data.count_rows, files=files, declared=csv is None,
+                points=csv is None or decimal == '.')
     return partial(_read, files, csv), _types(data.schema), more
 
 def _read(files, csv, names, skip, raw, coded=()):
@@ -421,7 +422,7 @@ def _read_csv(path, csv, names, skip, raw):
         if not raw: return
     except pa.ArrowInvalid: pass
     for b in _csv_batches(path, csv, names, done, pa.binary()):
-        if raw: yield pa.record_batch({name: _unicode(b[name]) for name in b.schema.names})
+        if raw: yield pa.record_batch({name: unicode_cells(b[name]) for name in b.schema.names})
         else: yield b if csv.decimal == '.' else _with_points(b)
 
 def _csv_batches(path, csv, names, skip, t):
@@ -443,6 +444,20 @@ def decimal_points(
 ):
     "Decimal commas as points; a number written with a point is none"
     return column.str.replace('.', 'x', regex=False).str.replace(',', '.', regex=False)
+
+def in_memory(
+    A, # An Arrow or Polars table
+):     # A pandas frame
+    "A table with its cells as they are, codes as their words"
+    if not hasattr(A, '__arrow_c_stream__'): return A.to_pandas()
+    need_arrow()
+    import pyarrow as pa
+    table = quietly(pa.table, A)
+    for at, column in enumerate(table.columns):
+        if not pa.types.is_dictionary(column.type): continue
+        table = table.set_column(at, table.schema.names[at], column.cast(column.type.value_type))
+    empty = pa.RecordBatch.from_pylist([], table.schema)
+    return quietly(as_frame, table.to_batches() or [empty])
 
 def read_table(
     A,               # Files (a path, a pattern, a folder, a list), an Arrow, Polars or DuckDB table

@@ -880,6 +880,10 @@ class _FrameRows(Rows):
         self.frame, self.encoding, self.compact, self._n = frame, encoding, None, len(frame)
         self.names, self.response, self.ids = list(map(str, frame.columns)), None, None
 
+    def labels(self):
+        "The frame's labels"
+        return self.frame.index
+
     def frames(self, columns=None, skip=0):
         "The rows from `skip` on, block by block, as they are"
         if self.compact is None: self.compact = quietly(self.encoding.compacted, self.frame, self.ids)
@@ -888,7 +892,7 @@ class _FrameRows(Rows):
         step = max(1, BLOCK//(len(self.encoding.names) + 1))
         for i in range(skip, self._n, step):
             block = self.compact.iloc[i:i+step]
-            beside = {c: self.frame[c].iloc[i:i+step].array for c in more}
+            beside = {c: self.frame[c].iloc[i:i+step] for c in more}
             yield block.assign(**beside) if more else block
 
 # %% ../nbs/14_formulas.ipynb #90fd1958
@@ -941,6 +945,8 @@ class EncodedRows(Rows):
     def n(self):
         "Number of rows (public under replace-one)"
         return self.source.n
+
+    def _inside(self): return [self.source]
 
     def stamp(self):
         "The stamp of the table's files"

@@ -23,7 +23,8 @@ from threading import Lock
 import numpy as np
 from threadpoolctl import ThreadpoolController
 
-from .checks import PrivacyLeakWarning, check_integer, label, shape_of, to_floats, warn
+from .checks import PrivacyLeakWarning, check_integer, label, plain_column, shape_of
+from .checks import to_floats, warn
 
 # %% ../nbs/10_rows.ipynb #5f184823
 BLOCK = 2**19 # numbers in a block, four megabytes
@@ -202,6 +203,15 @@ class Rows:
         "What tells that files changed"
         return ''
 
+    def labels(self):
+        "Labels of all rows, a pandas index; None where some have none"
+        parts = [rows.labels() for rows in self._inside()]
+        return None if not parts or any(x is None for x in parts) else parts[0].append(parts[1:])
+
+    def _inside(self):
+        "The rows that these are made of, one after the other, if they are made of others"
+        return ()
+
     def without(self,
         column:str, # Name of a column
     )->'Rows':      # The same rows; the column may be no covariate in the first place
@@ -319,9 +329,14 @@ def _nothing(A, y):
     return []
 
 def _bytes_of(frame):
-    "A hash of each row of a frame"
-    from pandas.util import hash_pandas_object
-    return hash_pandas_object(frame.astype(str), index=False).to_numpy().tobytes()
+    "The cells of a frame, one after the other, as bytes"
+    cells = (cell for c in frame for cell in plain_column(frame[c]).to_numpy(object))
+    return b'\0'.join(map(_bytes_in, cells))
+
+def _bytes_in(cell):
+    "One cell; what can't be printed is all the same"
+    try: return str(cell).encode(errors='surrogatepass')
+    except Exception: return b'\0'
 
 def _named(A, names):
     "An array as a frame, if there are names"
@@ -365,6 +380,10 @@ class ArrayRows(Rows):
         shape_of(self.A, 'A', 2, not strict)
         shape_of(self.y, 'y', 1, not strict)
 
+    def labels(self):
+        "The labels of a frame or a column of it"
+        return next((x.index for x in (self.A, self.y) if hasattr(x, 'iloc')), None)
+
     def without(self, column):
         "These rows without that covariate; `frames` still finds it"
         rows = super().without(column)
@@ -401,7 +420,10 @@ class ArrayRows(Rows):
 
 def _plain(x, start, stop):
     "A piece of a column, without labels"
+    import pandas as pd
     piece = getattr(x, 'iloc', x)[start:stop]
+    if isinstance(piece.dtype, np.dtype) and piece.dtype.kind in 'OUS': # else pandas looks at cells
+        return pd.Series(np.asarray(piece, object), dtype=object)
     return piece.array if hasattr(piece, 'array') else piece
 
 # %% ../nbs/10_rows.ipynb #d93d8c43
@@ -451,6 +473,8 @@ class StreamRows(Rows):
             if part.n > skip: yield part, skip
             skip = max(0, skip - part.n)
 
+    def _inside(self): return (part for part, _ in self._parts(0))
+
     def _part(self, pair):
         "One pair; None if it has no rows, which may be a private fact"
         if not (isinstance(pair, (tuple, list)) and len(pair) == 2 and pair[1] is not None):
@@ -492,7 +516,7 @@ def _made(A, y, n, whose):
             raise ValueError(f"the {whose} must have one column called {label(y, 'like that')!r}")
         return ArrayRows(A.drop(columns=y), A[y], n)
     if hasattr(A, 'to_pandas') and not (y is None or isinstance(y, str)):
-        return ArrayRows(A.to_pandas(), y, n)
+        return ArrayRows(_reader('dp_pmt.files:in_memory')(A), y, n)
     if isinstance(A, (str, Path)) or isinstance(y, str) and kind not in READERS: kind = 'path'
     if kind in READERS: return _as_they_are(_reader(READERS[kind])(A, y), None, n)
     return StreamRows(A, n) if y is None else ArrayRows(A, y, n)

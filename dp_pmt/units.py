@@ -19,7 +19,7 @@ import numpy as np
 import pandas as pd
 
 from .checks import label, plain_cells, plain_column
-from .files import quietly
+from .files import in_memory, quietly
 from .rows import Rows, as_rows
 
 # %% ../nbs/12a_units.ipynb #315fae01
@@ -30,8 +30,9 @@ def _text(x):
 
 def _as_text(x):
     "See `_text`"
+    if isinstance(x, np.datetime64): x = pd.Timestamp(x)
     if x is None or x is pd.NA or x is pd.NaT: return ''
-    if isinstance(x, bytes): x = x.decode('latin-1')
+    if isinstance(x, bytes): x = x.decode(errors='backslashreplace')
     if isinstance(x, np.ndarray): x = x.tolist()
     if isinstance(x, (list, tuple)): return repr([*map(_text, x)])
     if isinstance(x, datetime) and x.tzinfo: x = x.astimezone(timezone.utc)
@@ -40,7 +41,7 @@ def _as_text(x):
     return text.encode().decode() # half of a pair of surrogates raises
 
 # a text that says a number; 12e3 may be hexadecimal, and printed numbers have a sign there
-_SAYS = re.compile(r'\s*[+-]?(\d+\.?\d*|\.\d+)(e[+-]\d+)?\s*|\s*nan\s*', re.ASCII | re.IGNORECASE)
+_SAYS = re.compile(r'\s*[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]\d+)?\s*|\s*nan\s*', re.ASCII | re.IGNORECASE)
 
 def _number_text(x):
     "A number, or a text that says one, as text; None if it is none"
@@ -63,13 +64,19 @@ def _float_text(x):
     return repr(float(x)) if float(x) == x else str(x)
 
 # %% ../nbs/12a_units.ipynb #17adf471
-_PLAIN = ('string', 'integer', 'floating', 'boolean', 'bytes') # objects of one type: equal ids print alike
+_PLAIN = ('string', 'integer', 'boolean', 'bytes') # objects of one type: equal ids print alike
 
 def _distinct(ids):
     "Codes of ids, and the ids. Of text alone pandas takes half of a pair of surrogates for its `repr`"
     if ids.dtype != object and getattr(ids.dtype, 'storage', None) != 'python': return pd.factorize(ids)
     codes, known = pd.factorize(np.append(ids.to_numpy(object), None))
     return codes[:-1], known
+
+def _plain_array(ids):
+    "Text as objects; dates in days, hours or years as seconds, which may lie further off"
+    if ids.dtype.kind in 'US': return ids.astype(object)
+    if ids.dtype.kind not in 'mM' or np.datetime_data(ids.dtype)[0].endswith('s'): return ids
+    return ids.astype(f'{ids.dtype.kind}8[s]')
 
 def _id_keys(
     ids,        # Ids of any type (m,)
@@ -81,7 +88,9 @@ def _id_keys(
 def _hashed(ids, secret):
     "See `_id_keys`"
     from pandas.util import hash_array
-    if not hasattr(ids, 'iloc'): ids = pd.Series(ids, dtype=None if hasattr(ids, 'dtype') else object)
+    if isinstance(ids, np.ndarray): ids = _plain_array(ids)
+    if not hasattr(ids, 'iloc'): # pandas looks at the cells of objects unless it is told not to
+        ids = pd.Series(ids, dtype=object if getattr(ids, 'dtype', object) == object else None)
     ids = plain_column(ids)
     mixed = ids.dtype == object and pd.api.types.infer_dtype(ids) not in _PLAIN
     if mixed: ids = pd.Series([_text(x) for x in ids], dtype=object)
@@ -228,34 +237,24 @@ def as_units(
     strict:bool=True, # Refuse columns of text and objects, which may hold numbers?
 )->UnitRows:
     "The same rows, each with the number of rows of its person"
-    if hasattr(A, 'to_pandas') and not (y is None or isinstance(y, str)): A = _in_pandas(A, unit)
+    if hasattr(A, 'to_pandas') and not (y is None or isinstance(y, str)): A = in_memory(A)
     in_pandas = type(A).__module__.split('.')[0] == 'pandas'
     if isinstance(unit, str) and in_pandas: A, unit = _without_ids(A, unit)
     rows = as_rows(A, y, n, strict=strict if not isinstance(unit, str) else None)
     if isinstance(unit, str): rows, unit = _ids_dropped(rows, unit)
     else: unit = _as_ids(unit)
     rows.check_types(strict)
-    table = getattr(rows, 'source', None) # of a formula's rows
-    check_labels(unit, A, y, getattr(table, 'frame', None))
+    check_labels(unit, rows.labels())
     return UnitRows(rows, unit)
 
 def check_labels(ids, *parts):
     "Ids with other labels than the rows would count rows for the wrong persons"
     if not isinstance(ids, pd.Series): return
     for part in parts:
-        theirs = getattr(part, 'index', None)
+        theirs = getattr(part, 'index', part)
         if isinstance(theirs, pd.Index) and not ids.index.equals(theirs):
             raise ValueError("rows and ids (unit=) are labelled differently: align them, name the"
                              " column, or pass .to_numpy() if their order agrees")
-
-def _in_pandas(A, unit):
-    "A table of Arrow or Polars as a frame, its ids as they are"
-    if hasattr(A, 'from_arrays'):
-        A = A.from_arrays([plain_cells(c) for c in A.columns], A.schema.names)
-    frame = A.to_pandas()
-    if isinstance(unit, str) and list(frame.columns).count(unit) == 1:
-        frame[unit] = np.fromiter(_cells(A[unit]), object, len(frame))
-    return frame
 
 def _cells(ids):
     "Ids of Arrow, Polars and masked arrays as a list: else one that is missing makes floats of all"
@@ -267,6 +266,9 @@ def _cells(ids):
 
 def _as_ids(unit):
     "Ids, one a row, whatever they are"
+    if isinstance(unit, pd.Index):
+        unit = unit.to_numpy() if isinstance(unit.dtype, np.dtype) else unit.array
+    if isinstance(unit, pd.api.extensions.ExtensionArray): return unit
     if not hasattr(unit, 'iloc'): unit = _cells(unit)
     if isinstance(unit, (list, tuple)): return np.fromiter(unit, object, len(unit))
     if np.ndim(unit) == 1: return unit

@@ -1,5 +1,6 @@
 "Different persons stay different whatever reader brings their ids, and whoever else has none"
 import copy
+import time
 
 import dask.dataframe as dd
 import numpy as np
@@ -12,8 +13,9 @@ from decimal import Decimal
 from fractions import Fraction
 
 import dp_pmt
-from dp_pmt.clusters import DaskRows
+from dp_pmt.clusters import DaskRows, Sites, watched
 from dp_pmt.formulas import Encoding, EncodedRows
+from dp_pmt.rows import ArrayRows
 from dp_pmt.units import _id_keys, as_units
 
 LARGE = [2**53 + i for i in range(4)]
@@ -173,3 +175,131 @@ def test_a_day_is_one_level_in_every_type(kind):
     days = days.dt.date if kind == 'object' else days.astype(kind)
     (A, y), = EncodedRows(pd.DataFrame({'g': days, 'y': np.arange(6.)}), enc).blocks()
     np.testing.assert_equal(A[:, 0], [0, 1]*3)
+
+
+# -------------------- types that Python, or pandas, can't hold
+
+def _not_unicode(cells):
+    "Text whose bytes nobody checked, as readers bring it"
+    return pa.Array.from_buffers(pa.string(), len(cells), pa.array(cells, pa.binary()).buffers())
+
+
+TABLES = {
+    'arrow': lambda t: t,
+    'coded': lambda t: t.set_column(0, 'id', t['id'].combine_chunks().dictionary_encode()),
+    'polars': pl.from_arrow,
+    'pandas': lambda t: t.to_pandas(types_mapper=pd.ArrowDtype),
+}
+
+
+@pytest.mark.parametrize('table', TABLES)
+def test_a_nanosecond_refuses_nothing(table):
+    "pandas can't take a time with nanoseconds out of an Arrow table, and quotes it"
+    counts = []
+    for last in (2000, 2001):
+        times = pa.array([1000, last, None, 1000], pa.time64('ns'))
+        made = TABLES[table](pa.table({'id': times, 'x': np.ones(4), 'y': np.ones(4)}))
+        beside = made.drop(columns='y') if table == 'pandas' else made.select(['id', 'x'])
+        counts += [as_units(made, 'y', 'id').units, as_units(beside, np.ones(4), 'id').units]
+    assert counts == [3]*4
+
+
+@pytest.mark.parametrize('kind', ['str', 'string[pyarrow]', 'dictionary', 'dask'])
+def test_text_of_pandas_that_is_no_unicode(kind):
+    "pandas reads it from Parquet as it stands, and stumbles over it when it is asked for the cell"
+    encoding = Encoding.of('y ~ x + id', levels={'id': ['a', 'b']})
+    rows = []
+    for last in (b'Zurich', b'Z\xfcrich'):
+        ids = _not_unicode([b'a', last, b'b', None])
+        if kind == 'dictionary': ids = ids.dictionary_encode()
+        table = pa.table({'id': ids, 'x': [1., 2, 3, 4], 'y': [1., 2, 3, 4]})
+        mapped = None if kind in ('str', 'dask') else pd.ArrowDtype
+        frame = table.to_pandas(types_mapper=mapped)
+        if kind == 'dask': frame = dd.from_pandas(frame, npartitions=2)
+        assert as_units(frame, 'y', 'id').units == 4
+        rows.append(np.concatenate([A for A, _ in EncodedRows(frame, encoding).blocks()]))
+    np.testing.assert_array_equal(*rows)
+
+
+def test_half_a_pair_of_surrogates_in_a_column_of_text():
+    "pandas makes text of objects that are all text, unless it is told not to"
+    ids = ['a', '\ud800', 'b', 'a']
+    frame = pd.DataFrame({'x': np.arange(4.), 'y': 1.})
+    frame['id'] = pd.Series(ids, dtype=object)
+    encoding = Encoding.of('y ~ x')
+    sources = EncodedRows(frame, encoding), Sites((frame, 'y')), ArrayRows(frame[['x', 'id']], frame.y)
+    assert [as_units(rows, None, 'id').units for rows in sources] == [3]*3
+    kept = EncodedRows(sources[2], Encoding.of('y ~ x + id', levels={'id': ['a', 'b']}))
+    np.testing.assert_array_equal(kept.load()[0][:, 1], [0, 0, 1, 0])
+    for unit in (ids, np.array(ids), np.array(ids, object), pd.Index(ids, dtype=object)):
+        assert as_units(np.ones((4, 1)), np.ones(4), unit).units == 3
+
+
+@pytest.mark.parametrize('far', [5, 2**62])
+def test_far_dates_of_all_containers(far):
+    "Days of numpy, categories and an index whose words are dates of Arrow"
+    cells = np.array([1, far, np.iinfo(np.int64).min])
+    words = pd.Index(pd.array(pa.array([1, far]).cast(pa.timestamp('s')), dtype=pd.ArrowDtype(pa.timestamp('s'))))
+    coded = pd.Categorical.from_codes([0, 1, -1], words)
+    index = words.append(pd.Index(pd.array([None], dtype=words.dtype)))
+    for unit in (cells.astype('M8[D]'), cells.astype('m8[D]'), coded, pd.CategoricalIndex(coded), index):
+        assert as_units(X[:3], Y[:3], unit).units in (2, 3)
+
+
+def test_coded_dates_are_levels():
+    "pandas made floats of the codes where there was none, and refused them"
+    words = pd.Index(pd.array(pa.array([1]).cast(pa.int32()).cast(pa.date32()), dtype=pd.ArrowDtype(pa.date32())))
+    days = pd.Series(pd.Categorical.from_codes([-1, 0], words))
+    encoding = Encoding.of('y ~ g', levels={'g': ['1970-01-01', '1970-01-02']})
+    A, _ = EncodedRows(pd.DataFrame({'g': days, 'y': 1.}), encoding).load()
+    np.testing.assert_array_equal(A[:, 0], [np.nan, 1])
+
+
+# -------------------- the same id, whatever holds it
+
+def test_floats_of_several_widths_are_seen_one_by_one():
+    "To pandas they are equal; from 2^24 on a short one may be any of several, and made the long one so"
+    ids = [float(2**24), 5., np.float32(2**24)]
+    keys = [_id_keys(pd.Series(order, dtype=object), '0'*16) for order in (ids, ids[::-1])]
+    assert (keys[0] == keys[1][::-1]).all() and len(set(keys[0])) == 3
+
+
+def test_bytes_are_the_text_that_they_spell(tmp_path, monkeypatch):
+    "A file has text, another bytes; where rows of both met in a block, both were bytes"
+    monkeypatch.setattr('dp_pmt.files.BLOCK', 12) # six rows
+    parts = [['Zürich']*8, [b'Z\xc3\xbcrich', b'Bern']]
+    paths = [tmp_path/f'{i}.parquet' for i in range(2)]
+    for ids, path in zip(parts, paths):
+        pq.write_table(pa.table({'id': ids, 'x': np.ones(len(ids)), 'y': np.ones(len(ids))}), path)
+    rows = as_units(paths, 'y', 'id')
+    assert sorted(rows.table.values.tolist()) == [1, 9]
+    keys = _id_keys(['Zürich', 'Zürich'.encode(), b'\xff', '\\xff'], '0'*16)
+    assert keys[0] == keys[1] and keys[2] == keys[3] != keys[0]
+
+
+def test_moments_of_numpy_are_those_of_pandas():
+    keys = _id_keys([np.datetime64('2020-01-01T12:00', 'ns'), pd.Timestamp('2020-01-01 12:00')], '0'*16)
+    nobody = _id_keys([None, np.datetime64('NaT')], '0'*16)
+    assert keys[0] == keys[1] and nobody[0] == nobody[1]
+
+
+def test_many_digits_take_no_time():
+    "Forty thousand digits before a letter took a minute, ten times as many an hour and a half"
+    start = time.perf_counter()
+    assert len(set(_id_keys(['1'*400_000 + last for last in 'xyz'], '0'*16))) == 3
+    assert time.perf_counter() - start < 20
+
+
+@pytest.mark.parametrize('rows', ['rows', 'stream', 'sites', 'watched', 'formula'])
+def test_ids_with_other_labels_are_refused_on_every_road(rows):
+    frame = pd.DataFrame(dict(x=np.arange(12.), y=np.arange(12.)))
+    ids = pd.Series(np.arange(12)//3)
+    made = {
+        'rows': lambda t: ArrayRows(t[['x']], t.y),
+        'stream': lambda t: [(t[['x']][i:i + 5], t.y[i:i + 5]) for i in (0, 5, 10)],
+        'sites': lambda t: Sites((t[:5], 'y'), (t[5:], 'y')),
+        'watched': lambda t: watched(t, 'y'),
+        'formula': lambda t: EncodedRows(watched(t, 'y'), Encoding.of('y ~ x'))}[rows]
+    with pytest.raises(ValueError, match='labelled differently'): as_units(made(frame[::-1]), None, ids)
+    assert as_units(made(frame[::-1]), None, ids[::-1]).units == 4
+    assert as_units(made(frame[::-1]), None, ids.to_numpy()).units == 4

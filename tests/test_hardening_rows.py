@@ -652,3 +652,81 @@ def test_a_far_date_in_scikit_learn(data, kind):
         X, t = model._private(table, column)
         assert np.array_equal(X[['age', 'rooms']], A[:, :2])
         assert np.isnan(X.area.iloc[-1]) and np.isnan(t[-1])
+
+
+# -------------------- files of several types, tables beside responses
+
+KINDS = {
+    'large integers beside floats': ([2**53 + 1, 2], [1., None]),
+    'large unsigned integers': (pa.array([1, 2]), pa.array([1, 2**63 + 5], pa.uint64())),
+    'far times beside nanoseconds': (
+        pa.array([253402214400, 10], pa.timestamp('s')), pa.array([0, 10], pa.timestamp('ns'))),
+    'integers beside text': ([1, 2], ['1', 'x']),
+    'text beside bytes': (['a', 'b'], [b'a', b'b']),
+}
+
+
+@pytest.mark.parametrize('kind', KINDS)
+def test_types_of_one_file_change_no_row_of_another(tmp_path, kind):
+    "Where rows of two files met in a block, one type was made of both, and a cell that it lacks was refused"
+    paths = [tmp_path/f'{i}.parquet' for i in range(2)]
+    for g, path in zip(KINDS[kind], paths): pq.write_table(pa.table({'g': g, 'x': [1., 2.], 'y': [1., 2.]}), path)
+    encoding = Encoding.of('y ~ g', levels={'g': ['1', 'a', 'b', '2', str(2**53 + 1)]})
+    both, first = (EncodedRows(p, encoding).load()[0] for p in (paths, paths[0]))
+    np.testing.assert_array_equal(both[:2], first)
+    assert as_units(paths, 'y', 'g').rows.n == 4 and as_units(paths, 'y', 'g').units >= 2
+
+
+@pytest.mark.parametrize('last', [0, 2**31 - 1])
+def test_a_far_date_beside_responses_is_refused_as_any_other(last):
+    "It was quoted"
+    days = pa.array([0, last], pa.int32()).cast(pa.date32())
+    table = pa.table({'d': days, 'x': [1., 2.]})
+    for made in (table, pl.from_arrow(table)):
+        with pytest.raises(ValueError, match='must hold real numbers only'): as_rows(made, np.ones(2), strict=False)
+
+
+@pytest.mark.parametrize('words', [['a', 'b'], ['a', None], ['a', 'a']], ids=str)
+def test_codes_beside_responses_are_no_reason_to_stop(words):
+    coded = pa.DictionaryArray.from_arrays(pa.array([0, 1], pa.int8()), pa.array(words))
+    table = pa.table({'x': [1., 2.], 'who': coded})
+    assert as_units(table, np.ones(2), 'who').units == len(set(words))
+    assert len(as_rows(table, np.ones(2), strict=False).load()[1]) == 2
+
+
+def _not_unicode(cells):
+    "Text whose bytes nobody checked, as readers bring it"
+    return pa.Array.from_buffers(pa.string(), len(cells), pa.array(cells, pa.binary()).buffers())
+
+
+def test_numbers_among_text_that_is_no_unicode():
+    "It was quoted"
+    cells = _not_unicode([b'1.5', b'x\xfc7314159', b'2', None])
+    frame = pa.table({'x': cells, 'y': [1., 2., 3., 4.]}).to_pandas()
+    want = [1.5, math.nan, 2, math.nan]
+    encoding = Encoding.of('y ~ x')
+    sources = as_rows(frame, 'y', strict=False), EncodedRows(frame, encoding), as_rows(frame[['x']], frame.y, strict=False)
+    for rows in sources: np.testing.assert_array_equal(silently(rows.load)[0][:, 0], want)
+    assert silently(sums, np.ones((4, 1)), cells)[0] == 4
+    X, t = silently(PrivateLinearRegression()._private, frame[['x']], frame.x)
+    np.testing.assert_array_equal(X.iloc[:, 0], want)
+    np.testing.assert_array_equal(t, want)
+    coded = PrivateLogisticRegression(classes=('1.5', '2'))._private(np.ones((4, 1)), frame.x)[1]
+    np.testing.assert_array_equal(coded, [0, math.nan, 1, math.nan])
+
+
+@pytest.mark.parametrize('odd', [*ODD, 'half a character'])
+def test_a_checkpoint_takes_every_cell(tmp_path, odd):
+    "What identifies the rows was made by pandas, which can't print a large integer"
+    frame = pd.DataFrame({'x': np.arange(5.), 'y': np.arange(5.)})
+    frame['x'] = pd.Series([*frame.x[1:], '\ud800' if odd == 'half a character' else ODD[odd]], dtype=object)
+    rows = Checkpoint(EncodedRows(frame, Encoding.of('y ~ x')), path=tmp_path/'pass.npz')
+    assert len(silently(rows.sum, _totals)) == 2
+
+
+def test_decimal_commas_beside_a_column_of_ids_are_refused(tmp_path):
+    "They would be read as gaps, all of them"
+    (tmp_path/'rows.csv').write_text('a;who;y\n1,5;7;2,5\n')
+    rows = open_rows(tmp_path/'rows.csv', 'y', sep=';', decimal=',')
+    with pytest.raises(ValueError, match='dp_pmt.fit'): as_units(rows, None, 'who')
+    assert as_units(open_rows(tmp_path/'rows.csv', 'y', ['a'], ';', ','), None, [7]).units == 1
