@@ -49,9 +49,9 @@ def _budget(trials):
 def best_rules(
     trials:pd.DataFrame, # From `measure_sets` or `measure_regressions`
 )->pd.DataFrame:         # The same, with one method `'..., tuned'` in place of each grid
-    "Of methods `'name | rule'`, the rule of least median error in each cell: chosen on the answer"
+    "Of methods `'name | rule'` and their kin, the rule of least median error in each cell: chosen on the answer"
     grid = trials.method.str.contains('|', regex=False)
-    base = trials.method.str.split(' | ', regex=False).str[0]
+    base = trials.method.str.replace(r' \((0\.9|halved)\)| \|.*', '', regex=True)
     cell = ['data', _budget(trials)]
     tried = trials.assign(method=base + ', tuned', rule=trials.method)[base.isin(base[grid])]
     medians = tried.groupby([*cell, 'method', 'rule']).error.median()
