@@ -17,6 +17,7 @@ from base64 import b64decode
 from concurrent.futures import ThreadPoolExecutor
 from configparser import ConfigParser
 from pathlib import Path
+from threading import Lock
 
 import nbformat
 
@@ -50,10 +51,14 @@ def is_demo(cell): return cell.cell_type == 'code' and re.search(r'^demo\(', cel
 
 # Demos
 
+one_at_a_time = Lock() # Python 3.11 mixes up how deep it is when two threads parse
+
+
 def names(source):
     "(names that a cell sets, names that it takes from other cells)"
     sets, reads = set(), set()
-    for stmt in ast.parse(source).body:
+    with one_at_a_time: statements = ast.parse(source).body
+    for stmt in statements:
         tables = [top := symtable.symtable(ast.unparse(stmt), 'cell', 'exec')]
         for t in tables: tables += t.get_children()
         reads |= {s.get_name() for t in tables for s in t.get_symbols() if s.is_referenced() and (t is top or s.is_global())} - sets
