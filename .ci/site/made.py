@@ -127,7 +127,7 @@ def landing(nb, here, svgs, static, compared):
     picture = pictures.image(*hero_figure(), figure.metadata['mystnb']['image']['alt'], static/'figures', '_static/figures/')
     short = re.sub(r' \(95 % interval [^)]*\)', '', claim(nb)) # the section below has them
     hero = [*said[:2], '', '::::::{container} hero', ':::::{container} hero-text', said[2], '', costs(), '', '```python', CODE, '```', ':::::',
-            ':::::{container} hero-figure', f'```{{raw}} html\n{picture}\n```', '', said[3], ':::::', '::::::', '',
+            ':::::{container} hero-figure', f'```{{raw}} html\n{picture}\n```', '', said[4], '', said[3], ':::::', '::::::', '',
             f'**How accurate?** {short} [Comparison](45_comparison.ipynb) has every set, and those where we lose.']
     from dp_pmt.costs import cost_grid
     grid = {k: v if k in ('axes', 'real') else [round(float(x), 4) for x in v.ravel()] for k, v in cost_grid().items()}
