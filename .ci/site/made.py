@@ -304,7 +304,9 @@ def thumbnails(path, folder):
     "For each statement the first figure below it on a page, made small: {statement: file}"
     out, open_now, count = {}, [], 0
     for c in nbformat.read(path, 4).cells:
-        if c.cell_type == 'markdown': open_now = reference.mentions(' '.join(re.findall(r'^#+ .+$|\*\*[^*]+\*\*', c.source, re.M))) or open_now
+        if c.cell_type == 'markdown':
+            found = reference.mentions(' '.join(re.findall(r'^#+ .+$|\*\*[^*]+\*\*', c.source, re.M)))
+            if found or re.search('^## ', c.source, re.M): open_now = found # another section is about something else
         for data in filter(None, (o.get('data', {}).get('image/png') for o in c.get('outputs', []))):
             said = [m for m, at in DRAWN.items() if at == (path.stem, count)] + [m for m in open_now if m not in DRAWN]
             count += 1
