@@ -109,7 +109,7 @@ def test_page(browser, url, page):
 
 SHARES = """const seen = e => !e.closest('details:not([open])') ? e.getBoundingClientRect().height : 0
 const sum = s => [...document.querySelectorAll(s)].reduce((a, e) => a + seen(e), 0), article = document.querySelector('article.bd-article')
-const figures = [...article.querySelectorAll('img, svg.guide, .planner, .demo')].filter(e => !e.parentElement.closest('.demo, .planner') && seen(e) > 90)
+const figures = [...article.querySelectorAll('img, svg.guide, .planner, .demo, .dp-report')].filter(e => !e.parentElement.closest('.demo, .planner') && seen(e) > 90)
 return {all: article.getBoundingClientRect().height, code: sum('article div.highlight-ipython3, article div.highlight-python, article div.highlight-sh'), api: sum('article dl.py'),
         figures: figures.reduce((a, e) => a + seen(e), 0), first: figures.length ? figures[0].getBoundingClientRect().top + scrollY : null,
         cut: [...document.querySelectorAll('article pre')].filter(e => seen(e) && e.scrollWidth > e.clientWidth + 2).length,

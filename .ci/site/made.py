@@ -188,7 +188,7 @@ def drawing(parts, label, width, height, down):
 
 def road(stem, up=''):
     "The opening of a page that has no figure of its own: where it stands"
-    return f'```{{raw}} html\n<div class="drawing">{road_svg(stem, up)}{road_svg(stem, up, True)}</div>\n```\n\nWhere this page stands on the road of a row: its box has the thick line.'
+    return f'```{{raw}} html\n<div class="drawing">{road_svg(stem, up)}{road_svg(stem, up, True)}</div>\n```\n\nThe way of a row from a private table to a published result. This page is about the box with the thick line.'
 
 
 # The guide
@@ -287,7 +287,7 @@ def verdicts():
     return {**{k: '; '.join(v) for k, v in out.items()}, **OTHER}
 
 
-DRAWN = {'Figure 1': ('24_algorithms', 0), 'Figure 3': ('13_preconditioning', 0), 'Figure 4': ('42_synthetic', 0), 'Figure 5': ('42_synthetic', 1),
+DRAWN = {'Figure 1': ('24_algorithms', 0), 'Figure 2': ('24_algorithms', 2), 'Figure 3': ('13_preconditioning', 0), 'Figure 4': ('42_synthetic', 0), 'Figure 5': ('42_synthetic', 1),
          'Figure 6': ('42_synthetic', 2), 'Figure 7': ('43_real_data', 0), 'Figure 8': ('43_real_data', 1), 'Figure 9': ('44_dope', 0),
          'Figure 10': ('44_dope', 1), 'Figure 11': ('44_dope', 2), 'Theorem 1': ('30_theory', 0), 'Equation 4': ('30_theory', 1)} # page and number of the figure
 
