@@ -326,11 +326,15 @@ def test_planner_on_a_phone(browser, url):
     window(browser, 390, 700)
     visit(browser, url + 'index.html')
     where = '''const e = document.querySelector(arguments[0]).getBoundingClientRect(); return [e.top, e.bottom]'''
+    on_top = '''const e = document.querySelector('#pl-says'), b = e.getBoundingClientRect(); return e.contains(document.elementFromPoint(b.left + 20, b.top + 8))'''
     for name in ('eps', 'n', 'nb', 'd', 'r2'):
         slider = browser.find_element('css selector', f'[data-for=pl-{name}]')
         browser.execute_script("arguments[0].scrollIntoView({block: 'end'}); scrollBy(0, 10)", slider)
         (_, says), (top, bottom), (first, last) = (browser.execute_script(where, s) for s in ('#pl-says', '#pl-plot svg', f'[data-for=pl-{name}]'))
         assert 0 < says <= top < bottom <= first < last <= 700, name
+        assert browser.execute_script(on_top), name # no bar lies over it
+    browser.execute_script('scrollBy(0, 90)') # further down they stay, and let the last sliders pass below
+    assert browser.execute_script(on_top) and browser.execute_script(where, '#pl-plot svg')[1] < browser.execute_script(where, '[data-for=pl-r2]')[0]
     browser.execute_cdp_cmd('Emulation.clearDeviceMetricsOverride', {})
 
 
