@@ -109,7 +109,7 @@ def test_page(browser, url, page):
 
 SHARES = """const seen = e => !e.closest('details:not([open])') ? e.getBoundingClientRect().height : 0
 const sum = s => [...document.querySelectorAll(s)].reduce((a, e) => a + seen(e), 0), article = document.querySelector('article.bd-article')
-const figures = [...article.querySelectorAll('img, svg.guide, .planner, .demo')].filter(e => !e.parentElement.closest('.demo, .planner') && seen(e) > 90)
+const figures = [...article.querySelectorAll('img, svg.guide, .planner, .demo, .dp-report')].filter(e => !e.parentElement.closest('.demo, .planner') && seen(e) > 90)
 return {all: article.getBoundingClientRect().height, code: sum('article div.highlight-ipython3, article div.highlight-python, article div.highlight-sh'), api: sum('article dl.py'),
         figures: figures.reduce((a, e) => a + seen(e), 0), first: figures.length ? figures[0].getBoundingClientRect().top + scrollY : null,
         cut: [...document.querySelectorAll('article pre')].filter(e => seen(e) && e.scrollWidth > e.clientWidth + 2).length,
@@ -280,7 +280,7 @@ def test_planner_answers(browser, url, tmp_path):
     def lines(): return [e.get_attribute('x1') for e in browser.find_elements('css selector', '#pl-plot line:not(.pl-grid, .pl-zero)')]
     added = expected_errors(20_000, 60, 8, .4, epsilon=1.).adds
     said = f'{float(f"{100*added:.2g}"):g} %'
-    assert said in text('pl-says') and '20,000 rows' in text('pl-says')
+    assert said in text('pl-says') and '20,000 private rows' in text('pl-says')
     first = browser.find_element('css selector', '.hero') # what a stranger reads in the first minute
     assert f'ε = 1 makes standard errors {said} larger' in first.text and first.rect['y'] + first.rect['height'] < 900
     axes, before = ticks(), lines()
@@ -288,6 +288,20 @@ def test_planner_answers(browser, url, tmp_path):
         put(i, value)
         assert ticks() == axes and lines() != before
         before = lines()
+    for d, told in ((5, ''), (9, ''), (30, 'the first 12 of 30')): # as many coefficients as columns, or it says how many
+        put('pl-d', d)
+        assert len(browser.find_elements('css selector', '#pl-plot .pl-name')) == min(d, 12) and told in text('pl-drawn')
+    assert told not in (put('pl-d', 8), text('pl-drawn'))[1]
+    put('pl-eps', 1), put('pl-n', 20_000), put('pl-nb', 60), put('pl-r2', .4)
+    wide = browser.execute_script('return dpPmt.expected(20000, 60, 8, .4, 1, 1e-6)')['adds']
+    put('pl-nb', 0) # nothing public is not sixty rows
+    assert 'nothing public' in text('pl-says') and 'public rows alone' not in text('pl-legend') and 'public.csv' not in text('pl-code')
+    nothing = browser.execute_script('return dpPmt.expectedOfNothing(20000, 8, .4, 1, 1e-6)')['adds']
+    assert 1.05*wide < nothing < 1.5*wide
+    put('pl-n', 500)
+    assert 'too few rows' in text('pl-says') and 'public=ranges' in text('pl-code')
+    compile(text('pl-code'), 'code', 'exec')
+    put('pl-n', 20_000), put('pl-nb', 60)
     put('pl-eps', 2)
     assert 'epsilon=2' in text('pl-code') and 'epsilon = 2 and delta = 1e-06' in text('pl-statement')
     compile(text('pl-code'), 'code', 'exec')
@@ -304,6 +318,46 @@ def test_planner_answers(browser, url, tmp_path):
     events = [json.loads(e['message'])['message'] for e in browser.get_log('performance')]
     assert not [e for e in events if e['method'] == 'Network.requestWillBeSent' and e['params']['request']['url'].startswith('http')]
     assert all(a.startswith((url, 'data:', 'blob:', 'chrome:')) for a in asked)
+
+
+@needs_browser
+def test_planner_on_a_phone(browser, url):
+    "Whichever slider is moved, the sentence with the answer and the picture are on the screen with it"
+    window(browser, 390, 700)
+    visit(browser, url + 'index.html')
+    where = '''const e = document.querySelector(arguments[0]).getBoundingClientRect(); return [e.top, e.bottom]'''
+    on_top = '''const e = document.querySelector('#pl-says'), b = e.getBoundingClientRect(); return e.contains(document.elementFromPoint(b.left + 20, b.top + 8))'''
+    for name in ('eps', 'n', 'nb', 'd', 'r2'):
+        slider = browser.find_element('css selector', f'[data-for=pl-{name}]')
+        browser.execute_script("arguments[0].scrollIntoView({block: 'end'}); scrollBy(0, 10)", slider)
+        (_, says), (top, bottom), (first, last) = (browser.execute_script(where, s) for s in ('#pl-says', '#pl-plot svg', f'[data-for=pl-{name}]'))
+        assert 0 < says <= top < bottom <= first < last <= 700, name
+        assert browser.execute_script(on_top), name # no bar lies over it
+    browser.execute_script('scrollBy(0, 90)') # further down they stay, and let the last sliders pass below
+    assert browser.execute_script(on_top) and browser.execute_script(where, '#pl-plot svg')[1] < browser.execute_script(where, '[data-for=pl-r2]')[0]
+    browser.execute_cdp_cmd('Emulation.clearDeviceMetricsOverride', {})
+
+
+@needs_browser
+@pytest.mark.parametrize('page', ['index.html', 'choose.html', '00_checks.html'])
+def test_diagrams_fit_a_phone(browser, url, page):
+    "The decision picture and the road of a row have a version for phones: no scrolling sideways"
+    window(browser, 390, 800)
+    visit(browser, url + page)
+    seen = [e for e in browser.find_elements('css selector', 'svg.guide') if e.is_displayed()]
+    assert len(seen) == 1 and 0 < seen[0].rect['x'] and seen[0].rect['x'] + seen[0].rect['width'] <= 390
+    browser.execute_cdp_cmd('Emulation.clearDeviceMetricsOverride', {})
+
+
+@needs_browser
+def test_menu_opens_by_need(browser, url):
+    "The menu shows its groups; open are the first and the one that the page is in"
+    window(browser, 1400)
+    for page, own in (('index.html', {'Start'}), ('25_anchored.html', {'Start', 'Beyond the paper'}), ('10_rows.html', {'Start', 'How it is made'})):
+        visit(browser, url + page)
+        groups = browser.find_elements('css selector', '.bd-links details.group')
+        assert len(groups) == 7 and {g.find_element('css selector', 'summary').text for g in groups if g.get_attribute('open')} == own
+    browser.execute_cdp_cmd('Emulation.clearDeviceMetricsOverride', {})
 
 
 def test_planner_states_what_a_fit_states():

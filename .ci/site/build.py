@@ -17,6 +17,7 @@ from base64 import b64decode
 from concurrent.futures import ThreadPoolExecutor
 from configparser import ConfigParser
 from pathlib import Path
+from threading import Lock
 
 import nbformat
 
@@ -50,10 +51,14 @@ def is_demo(cell): return cell.cell_type == 'code' and re.search(r'^demo\(', cel
 
 # Demos
 
+one_at_a_time = Lock() # Python 3.11 mixes up how deep it is when two threads parse
+
+
 def names(source):
     "(names that a cell sets, names that it takes from other cells)"
     sets, reads = set(), set()
-    for stmt in ast.parse(source).body:
+    with one_at_a_time: statements = ast.parse(source).body
+    for stmt in statements:
         tables = [top := symtable.symtable(ast.unparse(stmt), 'cell', 'exec')]
         for t in tables: tables += t.get_children()
         reads |= {s.get_name() for t in tables for s in t.get_symbols() if s.is_referenced() and (t is top or s.is_global())} - sets
@@ -208,6 +213,7 @@ def is_pure_check(source):
 def shows(c):
     "What a cell's outputs show: 'figure', 'table', 'text' or nothing"
     keys = {k for o in c.outputs for k in o.get('data', {'text/plain': ''})}
+    if any(re.match('<div class="dp-report"><svg', ''.join(o.get('data', {}).get('text/html', ''))) for o in c.outputs): return 'figure'
     return 'figure' if {'image/png', 'image/svg+xml'} & keys else 'table' if {'text/html', 'text/markdown'} & keys else 'text' if keys else ''
 
 
@@ -238,6 +244,18 @@ def folded(c, f, body, open_page, inside):
     return [], ''
 
 
+def is_shown(o):
+    "Not shown: a widget, which is nothing without its kernel, and the name of an object of matplotlib"
+    return WIDGET not in o.get('data', {}) and not ''.join(o.get('data', {}).get('text/plain', '')).startswith('<matplotlib.')
+
+
+def plain(o):
+    "Numbers with all their digits, as Python prints them, with six"
+    short = lambda m: f'{float(m[0]):.6g}'
+    if 'text/plain' in o.get('data', {}): o['data']['text/plain'] = re.sub(r'-?\b\d+\.\d{9,}(?:e[-+]\d+)?', short, ''.join(o['data']['text/plain']))
+    return o
+
+
 def code_cells(c, module, heading, open_page, inside, announced=False):
     "A code cell as the page shows it: nothing, an API entry with its source folded, or the cell"
     f, body = flags(c), re.sub(r'^#\|.*\n?', '', c.source, flags=re.M)
@@ -253,7 +271,7 @@ def code_cells(c, module, heading, open_page, inside, announced=False):
     if tags == ['hide-cell'] and shows(c) and announced: tags = ['hide-input'] # the sentence above ends in a colon: this is what it means
     alt = f.get('fig-alt') or made.alt(body, heading)
     c.metadata.update(tags=tags, mystnb={'image': {'alt': alt}, **(dict(code_prompt_show=prompt, code_prompt_hide=prompt) if prompt else {})})
-    c.outputs = [o for o in c.outputs if WIDGET not in o.get('data', {})] # a widget without its kernel shows nothing
+    c.outputs = [plain(o) for o in c.outputs if is_shown(o)]
     return [c]
 
 
@@ -307,7 +325,7 @@ def opening(path, cells, drawings):
     if drawings[0][0] <= LATE: return []
     _, heading, cell = drawings[0]
     heading = re.sub(r'\\(\w+)', lambda m: made.GREEK.get(m[1], m[1]), heading)
-    said = f'From *{heading}*, below.' if heading else 'From below.'
+    said = f'From *{heading}*, below.' if heading and heading != title(path) else 'From below.'
     if cell.cell_type == 'markdown': return [nbformat.v4.new_markdown_cell(cell.source), nbformat.v4.new_markdown_cell(said)]
     twin = nbformat.from_dict({**cell, 'id': nbformat.v4.new_markdown_cell().id, 'metadata': {**cell.metadata, 'tags': ['remove-input']}})
     twin.outputs = [o for o in cell.outputs if {'image/png', 'image/svg+xml'} & set(o.get('data', {}))][:1]

@@ -138,7 +138,25 @@ def lean(text):
     text = re.sub(r'<span class="w">(\s*)</span>', r'\1', text)
     text = re.sub(r'<span class="(?:n|p|o|nn|nb|bp|fm|sa|kc|vm)">([^<]*)</span>', r'\1', text) # as black as the rest
     text = re.sub(r'\sid="cb\d+"|<span></span>', '', text)
-    return beside(folded_entries(text))
+    return grouped(beside(folded_entries(text)))
+
+
+GROUP = re.compile(r'<p [^>]*class="caption"[^>]*><span class="caption-text">(.*?)</span></p>\s*(?=<ul)')
+
+
+def grouped(text):
+    "The left bar in groups that open: the first, and the one with this page, are open"
+    start = text.find('<nav class="bd-links')
+    if start < 0: return text
+    end = closing(text, start, 'nav')
+    bar, out, at = text[start:end], [], 0
+    for i, m in enumerate(GROUP.finditer(bar)):
+        stop = closing(bar, m.end(), 'ul')
+        inner = bar[m.end():stop]
+        shown = ' open' if 'current' in inner or i == 0 else ''
+        out += [bar[at:m.start()], f'<details class="group"{shown}><summary>{m[1]}</summary>{inner}</details>']
+        at = stop
+    return text[:start] + ''.join(out) + bar[at:] + text[end:]
 
 
 def closing(text, start, tag):

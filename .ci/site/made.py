@@ -69,8 +69,8 @@ def costs():
     at = {eps: expected_errors(20_000, 60, 8, .4, epsilon=eps) for eps in (1., 3.)}
     added = {eps: f'{float(f"{100*e.adds:.2g}"):g}\u00a0%' for eps, e in at.items()}
     worth = round(20_000/(1 + at[1.].adds)**2, -2)
-    return (f'**What does it cost?** ε is the privacy budget: ε = 1 is a strict promise, above 10 little is promised; δ, here one in a million, is the slack in it. With 20,000 private rows, 60 public rows and '
-            f'8 columns, ε = 1 makes standard errors {added[1.]} larger than without privacy, as if you had {worth:,.0f} rows; ε = 3 makes them {added[3.]} larger. '
+    return (f'**What does it cost?** ε says how much one row may show: ε = 1 is a strict promise, above 10 little is promised. (δ, here one in a million, is the probability that the promise leaves out.) With 20,000 private rows, 60 public rows and '
+            f'8 columns, ε = 1 makes standard errors {added[1.]} larger than without privacy, as large as with {worth:,.0f} rows; ε = 3 makes them {added[3.]} larger. '
             '[Your own numbers](#what-will-it-cost-you) are below.')
 
 
@@ -97,7 +97,7 @@ def page_only(cell):
     text = cell.source
     if '## Which function when' in text:
         head, rest = text.split('## Which function when', 1)
-        said = re.sub(r'(?:^\|.*\n)+', f'```{{raw}} html\n<div class="drawing">{guide_svg()}</div>\n```\n\n[Which method for me?](choose.md) has the rest of the list.\n', rest, count=1, flags=re.M)
+        said = re.sub(r'(?:^\|.*\n)+', f'```{{raw}} html\n{guide()}\n```\n\n[Which method for me?](choose.md) has the rest of the list.\n', rest, count=1, flags=re.M)
         text = head + '## Which function when' + said
     if '## Read on' in text:
         before, after = text.split('## Read on', 1)
@@ -127,14 +127,14 @@ def landing(nb, here, svgs, static, compared):
     picture = pictures.image(*hero_figure(), figure.metadata['mystnb']['image']['alt'], static/'figures', '_static/figures/')
     short = re.sub(r' \(95 % interval [^)]*\)', '', claim(nb)) # the section below has them
     hero = [*said[:2], '', '::::::{container} hero', ':::::{container} hero-text', said[2], '', costs(), '', '```python', CODE, '```', ':::::',
-            ':::::{container} hero-figure', f'```{{raw}} html\n{picture}\n```', '', said[3], ':::::', '::::::', '',
+            ':::::{container} hero-figure', f'```{{raw}} html\n{picture}\n```', '', said[4], '', said[3], ':::::', '::::::', '',
             f'**How accurate?** {short} [Comparison](45_comparison.ipynb) has every set, and those where we lose.']
     from dp_pmt.costs import cost_grid
     grid = {k: v if k in ('axes', 'real') else [round(float(x), 4) for x in v.ravel()] for k, v in cost_grid().items()}
     grid['axes'] = [list(map(float, a)) for a in grid['axes']]
     table = f'<script type="application/json" id="planner-table">{json.dumps(grid, separators=(",", ":"))}</script>'
     html = (here/'planner.html').read_text(encoding='utf-8') + table + '<script src="_static/planner.js"></script>'
-    plan = '## What will it cost you?\n\nMove a slider. The axes stay, the intervals move. Nothing leaves this page; ' \
+    plan = '## What will it cost you?\n\nMove a slider: the intervals move, the axes stay. *Public rows* are rows like yours that anyone may see, such as an older survey. Nothing leaves this page; ' \
            '[What will it cost?](31a_costs.ipynb) says where the numbers come from.\n\n```{raw} html\n' + html + '\n```'
     rest = [page_only(c) if c.cell_type == 'markdown' else c for c in rest]
     at = next((i + 1 for i, c in enumerate(rest) if c.cell_type == 'code' and 'runner-up' in str(c.get('outputs'))), None)
@@ -158,58 +158,89 @@ ROAD = [ # (pages, first line, second line, x, y, width)
     (['21_results', '20a_tables', '20b_documents', '22a_inference', '26a_intervals'], 'results', 'tables, files, statements', 494, 190, 166),
 ]
 WAYS = ['M74 64V98', 'M140 130H162', 'M308 130H342', 'M468 130H490', 'M577 158V186', 'M237 190V162', 'M407 190V162', 'M74 190V162']
+DOWN = {'the doors': (8, 8, 324), 'private rows': (8, 92, 160), 'checks': (196, 92, 136), 'queries': (8, 176, 160), 'public knowledge': (196, 176, 136), # the same for a phone
+        'the crossing': (8, 284, 160), 'account': (196, 284, 136), 'estimators': (8, 368, 160), 'results': (8, 452, 160)}
+WAYS_DOWN = ['M88 64V88', 'M88 148V172', 'M88 232V280', 'M88 340V364', 'M88 424V448', 'M196 120H172', 'M196 204H172', 'M196 312H172']
 
 
-def road_svg(stem, up):
-    "From private rows to a published table, the box of this page marked"
-    out = [f'<path class="way" d="{d}" marker-end="url(#tip)"/>' for d in WAYS]
-    for pages, name, what, x, y, w in ROAD:
+def road_svg(stem, up, down=False):
+    "From private rows to a published table, the box of this page marked; downwards for a phone"
+    out = [f'<path class="way" d="{d}" marker-end="url(#tip{down:d})"/>' for d in (WAYS_DOWN if down else WAYS)]
+    for pages, name, what, *place in ROAD:
         home = stem if stem in pages else pages[0]
+        x, y, w = DOWN[name] if down else place
         here, middle = stem in pages, x + w/2
         out.append(f'<a href="{up}{home}.html"><rect class="take{" best" if here else ""}" x="{x}" y="{y}" width="{w}" height="56" rx="8"/>'
                    f'<text class="name" x="{middle:g}" y="{y + 24}" text-anchor="middle">{escape(name)}</text>'
                    f'<text class="word" x="{middle:g}" y="{y + 43}" text-anchor="middle">{escape(what)}</text></a>')
-    out.append('<path class="wall" d="M325 72V170"/><text class="word" x="317" y="86" text-anchor="end">nobody may see</text><text class="word" x="333" y="86">may be published</text>')
-    return f'<svg class="guide" viewBox="0 0 668 256" role="group" aria-label="The road of a row, from private rows over queries and noise to estimators and results">{TIP}{"".join(out)}</svg>'
+    wall = 'M8 258H332', (332, 250, 'end'), (332, 274, 'end')
+    if not down: wall = 'M325 72V170', (317, 86, 'end'), (333, 86, 'start')
+    out.append(f'<path class="wall" d="{wall[0]}"/>')
+    for (x, y, anchor), said in zip(wall[1:], ('nobody may see', 'may be published')):
+        out.append(f'<text class="word" x="{x}" y="{y}" text-anchor="{anchor}">{said}</text>')
+    return drawing(out, 'The road of a row, from private rows over queries and noise to estimators and results', *((340, 516) if down else (668, 256)), down)
+
+
+def drawing(parts, label, width, height, down):
+    "An SVG for wide pages, or for phones"
+    return f'<svg class="guide {"narrow" if down else "wide"}" viewBox="0 0 {width} {height}" role="group" aria-label="{label}">{tip(down)}{"".join(parts)}</svg>'
 
 
 def road(stem, up=''):
     "The opening of a page that has no figure of its own: where it stands"
-    return f'```{{raw}} html\n<div class="drawing">{road_svg(stem, up)}</div>\n```\n\nWhere this page stands on the road of a row: its box has the thick line.'
+    return f'```{{raw}} html\n<div class="drawing">{road_svg(stem, up)}{road_svg(stem, up, True)}</div>\n```\n\nThe way of a row from a private table to a published result. This page is about the box with the thick line.'
 
 
 # The guide
 
-TIP = '<defs><marker id="tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto"><path d="M0 0L8 4L0 8z"/></marker></defs>'
+def tip(down): return f'<defs><marker id="tip{down:d}" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto"><path d="M0 0L8 4L0 8z"/></marker></defs>'
 
 
-def guide_svg():
-    "The questions as boxes, one below the other; answers at the right, as links"
-    rows = [
-        ('Do you have a few dozen public rows', 'in the same columns?', 'no', 'fit(…, public=Knowledge…)', 'ranges, a table, or nothing at all', '25a_knowledge'),
-        ('Are others to fit from your rows', 'later, in ways not known yet?', 'yes', 'release', 'noisy moments in a file', '23_release'),
-        ('Has a person several rows?', '', 'yes', "fit(…, unit='id')", 'protects the person', '26_persons'),
-        ('Are the rows at several sites?', '', 'yes', 'dp_anchored(Sites(…), …)', 'rows stay where they are', '12_clusters'),
-        ('Are there too many for memory?', '', 'yes', "fit(…, 'rows.parquet')", 'files are read in blocks', '11_files'),
-        ('Do you need the method of the paper?', '', 'yes', "fit(…, method='pmtolse')", 'Algorithm 1', '24_algorithms'),
-    ]
-    step, out = 92, []
-    for i, (a, b, word, name, what, doc) in enumerate(rows):
-        y = 12 + i*step
-        other = 'yes' if word == 'no' else 'no'
-        out.append(f'<rect class="ask" x="8" y="{y}" width="300" height="56" rx="8"/>')
-        out.append(f'<text x="158" y="{y + (25 if b else 33)}" text-anchor="middle">{escape(a)}</text>')
-        if b: out.append(f'<text x="158" y="{y + 43}" text-anchor="middle">{escape(b)}</text>')
-        out.append(f'<path class="way" d="M308 {y + 28}H384" marker-end="url(#tip)"/><text class="word" x="342" y="{y + 22}" text-anchor="middle">{word}</text>')
-        out.append(f'<a href="{doc}.html"><rect class="take" x="388" y="{y}" width="264" height="56" rx="8"/>'
-                   f'<text class="name" x="520" y="{y + 24}" text-anchor="middle">{escape(name)}</text>'
-                   f'<text x="520" y="{y + 43}" text-anchor="middle">{escape(what)}</text></a>')
-        out.append(f'<path class="way" d="M158 {y + 56}V{y + step - 4}" marker-end="url(#tip)"/><text class="word" x="176" y="{y + 78}">{other}</text>')
-    y = 12 + len(rows)*step
-    out.append(f'<a href="27_front.html"><rect class="take best" x="8" y="{y}" width="300" height="56" rx="8"/>'
-               f'<text class="name" x="158" y="{y + 24}" text-anchor="middle">fit(formula, private, public)</text>'
-               f'<text x="158" y="{y + 43}" text-anchor="middle">the anchored method</text></a>')
-    return f'<svg class="guide" viewBox="0 0 660 {y + 68}" role="group" aria-label="Which method for me: six questions, each with the function to take">{TIP}{"".join(out)}</svg>'
+QUESTIONS = [ # (question in two lines, the word that leads to the answer, what to take, what it is, its page)
+    ('Do you have a few dozen public rows', 'in the same columns?', 'no', 'fit(…, public=Knowledge…)', 'ranges, a table, or nothing at all', '25a_knowledge'),
+    ('Are others to fit from your rows', 'later, in ways not known yet?', 'yes', 'release', 'sums with noise, in a file', '23_release'),
+    ('Has a person several rows?', '', 'yes', "fit(…, unit='id')", 'protects the person', '26_persons'),
+    ('Are the rows at several sites?', '', 'yes', 'dp_anchored(Sites(…), …)', 'rows stay where they are', '12_clusters'),
+    ('Are there too many for memory?', '', 'yes', "fit(…, 'rows.parquet')", 'files are read in blocks', '11_files'),
+    ('Do you need the method of the paper?', '', 'yes', "fit(…, method='pmtolse')", 'Algorithm 1', '24_algorithms'),
+]
+LAST = 'fit(formula, private, public)', 'a regression table', '27_front'
+
+
+def ask(x, y, w, a, b):
+    "A question in its box"
+    lines = [(a, 25), (b, 43)] if b else [(a, 33)]
+    said = ''.join(f'<text x="{x + w/2:g}" y="{y + at}" text-anchor="middle">{escape(text)}</text>' for text, at in lines)
+    return f'<rect class="ask" x="{x}" y="{y}" width="{w}" height="56" rx="8"/>{said}'
+
+
+def take(x, y, w, name, what, doc, best=False):
+    "An answer in its box, as a link"
+    return (f'<a href="{doc}.html"><rect class="take{" best"*best}" x="{x}" y="{y}" width="{w}" height="56" rx="8"/>'
+            f'<text class="name" x="{x + w/2:g}" y="{y + 24}" text-anchor="middle">{escape(name)}</text>'
+            f'<text x="{x + w/2:g}" y="{y + 43}" text-anchor="middle">{escape(what)}</text></a>')
+
+
+def way(d, word, x, y, down): return f'<path class="way" d="{d}" marker-end="url(#tip{down:d})"/><text class="word" x="{x}" y="{y}" text-anchor="middle">{word}</text>'
+
+
+def guide_svg(down=False):
+    "The questions as boxes, one below the other; answers at the right, as links, or below them on a phone"
+    out, step = [], 156 if down else 92
+    for i, (a, b, word, *answer) in enumerate(QUESTIONS):
+        y, other = 12 + i*step, 'yes' if word == 'no' else 'no'
+        if down:
+            out += [ask(4, y, 332, a, b), take(72, y + 74, 264, *answer)]
+            out += [way(f'M24 {y + 102}H68', word, 48, y + 95, down), way(f'M24 {y + 56}V{y + step - 4}', other, 40, y + 144, down)]
+        else:
+            out += [ask(8, y, 300, a, b), take(388, y, 264, *answer)]
+            out += [way(f'M308 {y + 28}H384', word, 342, y + 22, down), way(f'M158 {y + 56}V{y + step - 4}', other, 176, y + 78, down)]
+    y = 12 + len(QUESTIONS)*step
+    out.append(take(4 if down else 8, y, 332 if down else 300, *LAST, best=True))
+    return drawing(out, 'Which method for me: six questions, each with the function to take', 340 if down else 660, y + 68, down)
+
+
+def guide(): return f'<div class="drawing">{guide_svg()}{guide_svg(True)}</div>'
 
 
 def choose_page(title):
@@ -217,7 +248,7 @@ def choose_page(title):
 > Six questions, from the top; take the first that fits
 
 ```{{raw}} html
-<div class="drawing">{guide_svg()}</div>
+{guide()}
 ```
 
 | you | take | page |
@@ -256,7 +287,7 @@ def verdicts():
     return {**{k: '; '.join(v) for k, v in out.items()}, **OTHER}
 
 
-DRAWN = {'Figure 1': ('24_algorithms', 0), 'Figure 3': ('13_preconditioning', 0), 'Figure 4': ('42_synthetic', 0), 'Figure 5': ('42_synthetic', 1),
+DRAWN = {'Figure 1': ('24_algorithms', 0), 'Figure 2': ('24_algorithms', 2), 'Figure 3': ('13_preconditioning', 0), 'Figure 4': ('42_synthetic', 0), 'Figure 5': ('42_synthetic', 1),
          'Figure 6': ('42_synthetic', 2), 'Figure 7': ('43_real_data', 0), 'Figure 8': ('43_real_data', 1), 'Figure 9': ('44_dope', 0),
          'Figure 10': ('44_dope', 1), 'Figure 11': ('44_dope', 2), 'Theorem 1': ('30_theory', 0), 'Equation 4': ('30_theory', 1)} # page and number of the figure
 
@@ -273,7 +304,9 @@ def thumbnails(path, folder):
     "For each statement the first figure below it on a page, made small: {statement: file}"
     out, open_now, count = {}, [], 0
     for c in nbformat.read(path, 4).cells:
-        if c.cell_type == 'markdown': open_now = reference.mentions(' '.join(re.findall(r'^#+ .+$|\*\*[^*]+\*\*', c.source, re.M))) or open_now
+        if c.cell_type == 'markdown':
+            found = reference.mentions(' '.join(re.findall(r'^#+ .+$|\*\*[^*]+\*\*', c.source, re.M)))
+            if found or re.search('^## ', c.source, re.M): open_now = found # another section is about something else
         for data in filter(None, (o.get('data', {}).get('image/png') for o in c.get('outputs', []))):
             said = [m for m, at in DRAWN.items() if at == (path.stem, count)] + [m for m in open_now if m not in DRAWN]
             count += 1

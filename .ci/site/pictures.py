@@ -76,6 +76,7 @@ def at_night(color):
     r, g, b = (int(color[i:i + 2], 16)/255 for i in (1, 3, 5))
     h, light, s = rgb_to_hls(r, g, b)
     if max(r, g, b) - min(r, g, b) < .08: light = .07 if light > .985 else .98 - .8*light # white -> the page's own dark, light grey -> still seen on it
+    elif light > .75: light, s = .98 - .8*light, .6*s # a pale ground, with words on it that turn white
     else: light = light + (.62 - light)*.75 if light < .62 else light
     return '#' + ''.join(f'{round(255*v):02x}' for v in hls_to_rgb(h, light, s))
 

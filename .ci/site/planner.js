@@ -65,27 +65,39 @@ const dpPmt = (() => {
     return {rho, sampling, public: publicly, anchored, release: released, adds: anchored/sampling - 1}
   }
 
-  return {mills, gaussianLogDelta, gaussianEps, epsToRho, expected, use: t => { table = t }}
+  // The same with nothing public, or null where so few rows can't be fitted from nothing. What privacy adds is then
+  // a fifth more than with six public rows a coefficient, and up to three times as much where rows are few
+  function expectedOfNothing(n, d, R2, eps, delta) {
+    const e = expected(n, 6*(d + 1), d, R2, eps, delta), each = n*Math.sqrt(e.rho)/(d + 1)
+    if (each < 60) return {...e, anchored: null, public: null, release: null, adds: null}
+    const few = Math.min(Math.max(Math.log(300/each)/Math.log(3), 0), 1)
+    const anchored = Math.hypot(e.sampling, (1.2 + 1.8*few)*Math.sqrt(e.anchored**2 - e.sampling**2))
+    return {...e, anchored, public: null, release: null, adds: anchored/e.sampling - 1}
+  }
+
+  return {mills, gaussianLogDelta, gaussianEps, epsToRho, expected, expectedOfNothing, use: t => { table = t }}
 })()
 
 // The page
 ;(() => {
   if (typeof document === 'undefined') return
   const $ = id => document.getElementById(id)
-  const SHOWN = 7, PATTERN = [1, -.8, .65, -.5, .38, -.25, .15]
+  const PATTERN = [.9, -.8, .85, -.5, .7, -.3, .2, .75, -.55, .35, -.7, .15]
+  const SHOWN = () => narrow() ? 8 : 12, narrow = () => $('pl-plot').clientWidth < 420
   // One draw of each method's error, in its standard errors: fixed, so that a picture moves only with its numbers
-  const DRAW = {none: [.3, -.7, .5, -.2, .9, -.4, .1], anchored: [-.8, .4, .9, -.6, .2, .7, -.5], release: [.9, .6, -.7, .8, -.9, .3, .5], public: [-.6, .9, -.4, -.9, .7, .5, -.8]}
-  const NAMES = {public: 'public rows alone', release: 'dp_pmt.release', anchored: 'dp_pmt.fit', none: 'no privacy'}
+  const DRAW = {none: [.3, -.7, .5, -.2, .9, -.4, .1, -.5, .6, -.1, .4, -.8], anchored: [-.8, .4, .9, -.6, .2, .7, -.5, .3, -.9, .6, -.2, .5],
+    release: [.9, .6, -.7, .8, -.9, .3, .5, -.4, .7, -.6, .2, -.8], public: [-.6, .9, -.4, -.9, .7, .5, -.8, .6, -.3, .8, -.7, .4]}
+  const NAMES = {none: 'no privacy', anchored: 'private (dp_pmt.fit)', release: 'for others to refit (dp_pmt.release)', public: 'public rows alone'}
   const NS = 'http://www.w3.org/2000/svg'
   let file = null // what a dropped CSV says: {nB, d, R2, names, beta, size, sd, rows, y}
 
-  const percent = x => x < .01 ? 'less than 1 %' : x < 10 ? `${+(100*x).toPrecision(2)} %` : `${Math.round(x + 1)} times`
+  const percent = x => x < .01 ? 'less than 1 %' : x < 1 ? `${+(100*x).toPrecision(2)} %` : `${+(x + 1).toPrecision(2)} times`
   const count = x => Math.round(x).toLocaleString('en-US')
   const short = x => String(+x.toPrecision(3)).replace('e-', 'e-')
 
   function value(id) {
     const e = $(id), v = Number(e.value)
-    if (!(v > 0)) return Number(e.defaultValue)
+    if (e.value === '' || !(v >= 0)) return Number(e.defaultValue)
     const clipped = Math.min(Math.max(v, Number(e.min)), Number(e.max))
     return 'int' in e.dataset ? Math.round(clipped) : clipped
   }
@@ -93,17 +105,15 @@ const dpPmt = (() => {
   // A field out of range is not taken silently for another
   function outside() {
     const fields = ['pl-eps', 'pl-n', 'pl-nb', 'pl-d', 'pl-r2', 'pl-delta']
-    const wrong = fields.map($).filter(e => !(Number(e.value) >= Number(e.min) && Number(e.value) <= Number(e.max)))
-    const says = wrong.map(e => ` <b>Planned with ${short(value(e.id))}</b> in the field ‘${e.labels[0].firstChild.textContent.trim()}’, which goes from ${e.min} to ${e.max}.`)
-    const none = wrong.some(e => e.id === 'pl-nb') ? ' <code>dp_pmt.fit</code> needs no public rows, but without them privacy costs more than planned here: <a href="25a_knowledge.html">What can be public?</a>' : ''
-    return says.join('') + none
+    const wrong = fields.map($).filter(e => e.value === '' || !(Number(e.value) >= Number(e.min) && Number(e.value) <= Number(e.max)))
+    return wrong.map(e => ` <b>Planned with ${short(value(e.id))}</b> in the field ‘${e.labels[0].firstChild.textContent.trim()}’, which goes from ${e.min} to ${e.max}.`).join('')
   }
 
   // Regression to show: names, standardised coefficients, and the scale of a standard error of one
   function regression(d, R2) {
-    if (file) return file
-    const k = Math.min(d, SHOWN), size = Math.hypot(...PATTERN.slice(0, k))
-    return {names: PATTERN.slice(0, k).map((_, j) => `x${j + 1}`), beta: PATTERN.slice(0, k).map(b => b/size*Math.sqrt(R2)), size: Array(k).fill(Math.sqrt(1 - R2)), edge: 1}
+    if (file) return {...file, names: file.names.slice(0, SHOWN())}
+    const k = Math.min(d, SHOWN()), size = Math.hypot(...PATTERN.slice(0, k))*Math.sqrt(Math.max(d/k, 1))
+    return {names: PATTERN.slice(0, k).map((_, j) => `x${j + 1}`), beta: PATTERN.slice(0, k).map(b => b/size*Math.sqrt(R2)), size: Array(k).fill(Math.sqrt(1 - R2)), edge: d < 3 ? 1 : .6}
   }
 
   function add(parent, tag, attrs, text) {
@@ -114,46 +124,52 @@ const dpPmt = (() => {
     return e
   }
 
+  // Text as wide as it is on the screen, and a height that no slider changes
   function draw(reg, se) {
-    const left = Math.min(150, 18 + 6.6*Math.max(...reg.names.map(s => Math.min(s.length, 20)))), width = 560, step = 46, top = 26
-    const high = top + step*reg.names.length + 34, x = v => left + (width - left - 10)*(v + reg.edge)/(2*reg.edge), inside = v => Math.min(Math.max(v, -reg.edge), reg.edge)
+    const small = narrow(), width = Math.max($('pl-plot').clientWidth, 280), ways = Object.keys(NAMES).filter(m => se[m])
+    const letters = small ? 12 : 20, left = Math.min(150, 18 + 6.6*Math.max(...reg.names.map(s => Math.min(s.length, letters))))
+    const low = small ? 34 : 40, high = small ? 214 : 400, step = (high - low)/reg.names.length, gap = Math.min(small ? 6 : 9, step/(ways.length + 1))
+    const x = v => left + (width - left - 10)*(v + reg.edge)/(2*reg.edge), inside = v => Math.min(Math.max(v, -reg.edge), reg.edge)
     const svg = document.createElementNS(NS, 'svg')
     svg.setAttribute('viewBox', `0 0 ${width} ${high}`); svg.setAttribute('role', 'img')
-    svg.setAttribute('aria-label', `Coefficients with 95 % intervals to expect: ${Object.keys(NAMES).map(m => `${NAMES[m]} plus or minus ${short(1.96*se[m]*reg.size[0])}`).join(', ')}`)
-    let at = left
-    for (const m in NAMES) { // direct labels over the plot
-      add(svg, 'circle', {cx: at + 4, cy: 9, r: 4, class: `pl-${m}`})
-      add(svg, 'text', {x: at + 12, y: 13, class: 'pl-key'}, NAMES[m])
-      at += 30 + 6.4*NAMES[m].length
-    }
+    svg.setAttribute('aria-label', `Coefficients with 95 % intervals to expect: ${ways.map(m => `${NAMES[m]} plus or minus ${short(1.96*se[m]*reg.size[0])}`).join(', ')}`)
     for (let k = -2; k <= 2; k++) {
       const v = k*reg.edge/2
-      add(svg, 'line', {x1: x(v), x2: x(v), y1: top, y2: high - 34, class: k ? 'pl-grid' : 'pl-zero'})
-      add(svg, 'text', {x: x(v), y: high - 19, 'text-anchor': 'middle', class: 'pl-tick'}, short(v))
+      add(svg, 'line', {x1: x(v), x2: x(v), y1: 0, y2: high - low, class: k ? 'pl-grid' : 'pl-zero'})
+      add(svg, 'text', {x: x(v), y: high - low + 14, 'text-anchor': 'middle', class: 'pl-tick'}, short(v))
     }
-    add(svg, 'text', {x: (left + width)/2, y: high - 3, 'text-anchor': 'middle', class: 'pl-tick'}, 'sds of the response, for one sd of the column')
+    add(svg, 'text', {x: x(0), y: high - 5, 'text-anchor': 'middle', class: 'pl-tick'}, small ? 'sds of the response per sd of the column' : 'change of the response, in its sds, when the column moves by one sd')
     reg.names.forEach((name, j) => {
-      const y = top + step*(j + .5)
-      add(svg, 'text', {x: left - 8, y: y + 4, 'text-anchor': 'end', class: 'pl-name'}, name.length > 20 ? name.slice(0, 19) + '…' : name)
-      Object.keys(NAMES).forEach((m, k) => {
-        const scale = reg.size[j], none = se.none*DRAW.none[j % 7]
-        const own = Math.sqrt(Math.max(se[m]**2 - se.none**2, 0))*DRAW[m][j % 7]
-        const mid = m === 'public' && file ? reg.beta[j] : reg.beta[j] + scale*(m === 'public' ? se.public*DRAW.public[j % 7] : m === 'none' ? none : none + own)
-        const row = y + (k - 1.5)*9, lo = mid - 1.96*se[m]*scale, hi = mid + 1.96*se[m]*scale
-        add(svg, 'line', {x1: x(inside(lo)), x2: x(inside(hi)), y1: row, y2: row, class: `pl-${m}`, ...(lo < -reg.edge || hi > reg.edge ? {'stroke-dasharray': '4 2'} : {})})
-        if (Math.abs(mid) < reg.edge) add(svg, 'circle', {cx: x(mid), cy: row, r: 3.2, class: `pl-${m}`})
+      const y = step*(j + .5)
+      add(svg, 'text', {x: left - 8, y: y + 4, 'text-anchor': 'end', class: 'pl-name'}, name.length > letters ? name.slice(0, letters - 1) + '…' : name)
+      ways.forEach((m, k) => {
+        const scale = reg.size[j], none = se.none*DRAW.none[j]
+        const own = Math.sqrt(Math.max(se[m]**2 - se.none**2, 0))*DRAW[m][j]
+        const mid = m === 'public' && file ? reg.beta[j] : reg.beta[j] + scale*(m === 'public' ? se.public*DRAW.public[j] : m === 'none' ? none : none + own)
+        const row = y + (k - (ways.length - 1)/2)*gap, lo = mid - 1.96*se[m]*scale, hi = mid + 1.96*se[m]*scale
+        add(svg, 'line', {x1: x(inside(lo)), x2: x(inside(hi)), y1: row, y2: row, class: `pl-${m}`, 'stroke-width': Math.min(2.4, gap/2.4), ...(lo < -reg.edge || hi > reg.edge ? {'stroke-dasharray': '4 2'} : {})})
+        if (Math.abs(mid) < reg.edge) add(svg, 'circle', {cx: x(mid), cy: row, r: small ? 1.7 : 2.3, class: `pl-${m}`})
       })
     })
     $('pl-plot').replaceChildren(svg)
+    $('pl-legend').replaceChildren(...ways.map(m => { const e = document.createElement('li'); e.className = `pl-${m}`; e.textContent = NAMES[m] + (m === 'none' ? '' : `: ${+(se[m]/se.none).toPrecision(2)} times as wide`); return e }))
   }
 
-  function code(method, eps, delta, n) {
+  // What the picture shows, in words
+  function drawn(reg, d) {
+    const what = file ? `Coefficients of ${file.name}` : 'Coefficients of a made-up regression'
+    const some = reg.names.length < d ? ` (${file ? 'the largest' : 'the first'} ${reg.names.length} of ${d})` : ''
+    return `${what}${some}, with the 95 % intervals to expect. A dashed interval leaves the picture.`
+  }
+
+  function code(method, eps, delta, n, nothing) {
     const q = s => /^[A-Za-z_]\w*$/.test(s) ? s : `Q("${s.replace(/["\\]/g, '')}")`
     const y = file ? q(file.y) : 'y', terms = file ? file.columns.map(q) : null
     let right = terms ? '' : 'x1 + x2', line = ''
     for (const t of terms ?? []) { if (line.length > 50) { right += line + " +'\n                 ' "; line = t } else line += (line ? ' + ' : '') + t }
     const formula = `'${y} ~ ${right}${line}'`, d = delta === 1e-6 ? '' : `, delta=${short(delta)}`
-    const names = `'private.csv', '${file ? file.name.replace(/['\\]/g, '') : 'public.csv'}'`
+    const names = nothing ? `'private.csv'` : `'private.csv', '${file ? file.name.replace(/['\\]/g, '') : 'public.csv'}'`
+    if (method === 'few') return `# nothing public, and too few rows to start from nothing: say where the values lie\nimport dp_pmt\n\nranges = {'x1': (0, 100), 'x2': (-5, 5), 'y': (0, 1000)} # from the codebook\nfit = dp_pmt.fit(${formula}, 'private.csv',\n                 public=ranges, epsilon=${short(eps)}${d})`
     if (method === 'public') return `# ε = ${short(eps)} buys too little here. What would more rows or more ε buy?\nimport dp_pmt\n\ndp_pmt.plan(${formula},\n            'public.csv', n=${Math.round(4*n)}, epsilon=${short(eps)}${d})`
     return `import dp_pmt\n\nfit = dp_pmt.fit(${formula},\n                 ${names},\n                 epsilon=${short(eps)}${d})\nprint(fit.summary())\nprint(fit.statement())`
   }
@@ -163,22 +179,30 @@ const dpPmt = (() => {
   function show() {
     const eps = value('pl-eps'), delta = value('pl-delta'), n = value('pl-n')
     const nB = file ? file.nB : value('pl-nb'), d = file ? file.d : value('pl-d'), R2 = file ? file.R2 : value('pl-r2')
-    const e = dpPmt.expected(n, nB, Math.min(d, 32), R2, eps, delta)
-    const se = {public: e.public, anchored: e.anchored, release: e.release, none: e.sampling}
-    const method = e.anchored > .9*e.public ? 'public' : 'anchored'
-    $('pl-rho').textContent = `ρ = ${short(e.rho)} (zCDP)`
-    const worth = n/(1 + e.adds)**2
+    const nothing = nB < 4
+    const e = nothing ? dpPmt.expectedOfNothing(n, Math.min(d, 32), R2, eps, delta) : dpPmt.expected(n, nB, Math.min(d, 32), R2, eps, delta)
+    const se = {none: e.sampling, anchored: e.anchored, release: e.release, public: e.public}
+    const method = nothing ? (e.anchored ? 'anchored' : 'few') : e.anchored > .9*e.public ? 'public' : 'anchored'
+    $('pl-rho').textContent = `ρ = ${short(e.rho)}, another measure of the same budget (zCDP)`
+    const worth = n/(1 + e.adds)**2, rows = `${count(n)} private rows${nothing ? ', nothing public' : ''} and ε\u00a0=\u00a0${short(eps)}`
     $('pl-says').innerHTML = method === 'anchored'
-      ? `With ${count(n)} rows and ε\u00a0=\u00a0${short(eps)}, privacy ${e.adds < 10 ? `adds <b>${percent(e.adds)}</b> to your standard error` : `makes your standard error <b>${percent(e.adds)}</b> as large`}.`
+      ? `With ${rows}, privacy ${e.adds < 1 ? `adds <b>${percent(e.adds)}</b> to your standard errors` : `makes your standard errors <b>${percent(e.adds)}</b> as large`}.`
+      : method === 'few' ? `With ${rows}, there are <b>too few rows</b> to start from nothing.`
       : `At ε\u00a0=\u00a0${short(eps)} these ${count(n)} rows say <b>no more than the public rows</b> do.`
-    $('pl-advice').innerHTML = (method === 'anchored'
-      ? `<b>Use</b> <code>dp_pmt.fit</code>, the anchored method. Its intervals are as wide as those of ${count(worth)} rows without privacy; those of the public rows alone would be ${short(e.public/e.anchored)} times as wide. `
+    const use = `<b>Use</b> <code>dp_pmt.fit</code>. Its intervals are as wide as those of ${count(worth)} rows without privacy`
+    $('pl-advice').innerHTML = (nothing
+      ? (method === 'few' ? '<b>Say what is known</b>: ranges from a codebook, or a published table, take the place of public rows. ' : `${use}. With nothing public, a part of ε goes into asking where the columns lie: that is counted here, roughly. Ranges from a codebook would help, and columns of text need <code>levels=</code>. `) +
+        '<a href="25a_knowledge.html">What can be public?</a>'
+      : method === 'anchored' ? `${use}; the intervals of the public rows alone would be ${+(e.public/e.anchored).toPrecision(2)} times as wide as these. `
       : `<b>Spend nothing yet.</b> The private intervals would be as wide as those of the public rows alone. Take more rows, fewer columns or a larger ε. `) +
-      (e.release < .9*e.public ? `If others are to fit from your rows later, <code>dp_pmt.release</code> hands over noisy moments; its standard errors would be ${short(e.release/e.sampling)} times those without privacy.` : '<code>dp_pmt.release</code>, which hands over noisy moments, would be too noisy here.') +
+      (nothing ? nB ? ' Three public rows or fewer say too little: they count as none here.' : '' : e.release < .9*e.public ? `If others are to fit other models from your rows later, <code>dp_pmt.release</code> publishes sums with noise; standard errors from them would be ${+(e.release/e.sampling).toPrecision(2)} times those without privacy.` : 'Sums with noise, from which others could fit later (<code>dp_pmt.release</code>), would be too noisy here.') +
+      (!nothing && nB < d + 2 ? ' There are fewer public rows than coefficients: the numbers are for one and a half a coefficient.' : '') +
       (d > 32 ? ' The table ends at 32 columns: expect more than this.' : '') + (file ? '' : outside())
-    draw(regression(d, R2), se)
-    $('pl-code').textContent = code(method, eps, delta, n)
-    $('pl-statement').textContent = method === 'anchored' ? statement(n, eps, delta, e.rho) : 'The coefficients were computed from public rows only.'
+    const reg = regression(d, R2)
+    draw(reg, se)
+    $('pl-drawn').textContent = drawn(reg, d)
+    $('pl-code').textContent = code(method, eps, delta, n, nothing)
+    $('pl-statement').textContent = method === 'anchored' ? statement(n, eps, delta, e.rho) : method === 'few' ? 'Nothing was computed yet.' : 'The coefficients were computed from public rows only.'
   }
 
   // CSV
@@ -245,7 +269,7 @@ const dpPmt = (() => {
     const take = list => order.map(m => list[m]), most = Math.max(...order.map(m => Math.abs(beta[m]) + 2*size[m]/Math.sqrt(nB - d)))
     const edge = [.1, .2, .5, 1, 2, 5].find(e => e > most) ?? Math.ceil(most)
     file = {name, y, columns: used, nB, d, R2: Math.min(Math.max(1 - left, .05), .95), names: take(columns.map(([n]) => n)), beta: take(beta), size: take(size), edge}
-    return `${name}: ${nB} complete rows, ${d} columns, R² = ${short(Math.max(0, 1 - left))}${d > 12 ? '; the twelve largest coefficients are drawn' : ''}`
+    return `${name}: ${nB} complete rows, ${d} columns, R² = ${short(Math.max(0, 1 - left))}`
   }
 
   async function take(given) {
@@ -262,17 +286,18 @@ const dpPmt = (() => {
     for (const id in says) for (const e of [$(id), document.querySelector(`[data-for=${id}]`)]) { e.disabled = !!file; if (file && e.type === 'number') e.value = says[id] }
   }
 
-  function link(range) { // a slider and its field
-    const field = $(range.dataset.for), log = 'log' in field.dataset, lo = Number(field.min), hi = Number(field.max)
-    const to = v => log ? 1000*Math.log(v/lo)/Math.log(hi/lo) : 1000*(v - lo)/(hi - lo), from = t => log ? lo*(hi/lo)**(t/1000) : lo + (hi - lo)*t/1000
+  function link(range) { // a slider and its field; where 0 means none, it is the left end
+    const field = $(range.dataset.for), log = 'log' in field.dataset, lo = Number(field.dataset.log || field.min), hi = Number(field.max), zero = log && field.min === '0'
+    const to = v => zero && v < lo ? 0 : log ? 1000*Math.log(v/lo)/Math.log(hi/lo) : 1000*(v - lo)/(hi - lo)
+    const from = t => zero && t < 5 ? 0 : log ? lo*(hi/lo)**(t/1000) : lo + (hi - lo)*t/1000
     const say = () => range.setAttribute('aria-valuetext', field.value)
     Object.assign(range, {min: 0, max: 1000, step: field.id === 'pl-d' ? 1000/31 : 5, value: to(Number(field.value))}); say()
     range.addEventListener('input', () => { const v = from(Number(range.value)); field.value = 'int' in field.dataset ? Math.round(v >= 100 ? Number(v.toPrecision(2)) : v) : +v.toPrecision(2); say(); show() })
-    field.addEventListener('input', () => { if (Number(field.value) > 0) range.value = to(Number(field.value)); say(); show() })
+    field.addEventListener('input', () => { if (field.value !== '') range.value = to(Math.min(Math.max(Number(field.value), Number(field.min)), hi)); say(); show() })
   }
 
   document.addEventListener('DOMContentLoaded', () => {
-    const box = $('planner')
+    const box = $('planner'); let wide = 0
     if (!box) return
     dpPmt.use(JSON.parse($('planner-table').textContent))
     box.querySelectorAll('input[type=range]').forEach(link)
@@ -283,5 +308,7 @@ const dpPmt = (() => {
     box.addEventListener('dragleave', () => drop.classList.remove('over'))
     box.addEventListener('drop', e => { e.preventDefault(); drop.classList.remove('over'); if (e.dataTransfer.files[0]) take(e.dataTransfer.files[0]) })
     box.hidden = false; show()
+    document.querySelector('.planner-more').open = !narrow()
+    new ResizeObserver(() => { if ($('pl-plot').clientWidth !== wide) { wide = $('pl-plot').clientWidth; show() } }).observe($('pl-plot'))
   })
 })()
