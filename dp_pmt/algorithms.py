@@ -119,7 +119,7 @@ def dp_olse(
     nonfinite:str='error',       # Private rows that are not finite: `'error'` or `'zero'`
     **options,                   # Refused: it is not private, whatever its noise
 )->Fit:
-    "The paper's Algorithm 2 to the letter. NOT private: its radii are private moments without noise"
+    "The paper's Algorithm 2 as printed. NOT private: its radii are private moments without noise"
     if intercept: raise ValueError(f"DP-OLSE is the paper's Algorithm 2, which has no intercept: {_INSTEAD}")
     _refuse(f"DP-OLSE is not private whatever its noise, its radii are private moments ({_INSTEAD})", options)
     check_choice('response_radius', response_radius, 'paper', 'scaled')
