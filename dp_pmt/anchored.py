@@ -863,11 +863,17 @@ def _empty_rows(n, sizes, used):
     return [f"about {min(empty/n, 1):.0%} of the private rows don't count: they have a gap, a word where"
             " a number belongs, or zeros in every column"]
 
+def _rounded_up(x):
+    "Two digits, and not less"
+    digit = 10.**(math.floor(math.log10(x)) - 1)
+    return float(f'{math.ceil(x/digit)*digit:.2g}')
+
 def _too_little(run, at):
     "A sentence for a budget that is too small for a step"
     spent = f"{run.budget.spent:g}" if run.budget.spent else 'nothing'
-    rho = least_rho(run.n, at.k)
+    rho = _rounded_up(least_rho(run.n, at.k))
+    eps = _rounded_up(gaussian_eps(rho, 1e-6))
     what = 'this is the public ridge fit' if at.source else 'all slopes are 0'
     return (f"this budget can't see {at.k} directions in {run.n} rows: {what},"
-            f" {spent} was spent. About rho = {rho:.2g} (epsilon = {gaussian_eps(rho, 1e-6):.2g} at"
+            f" {spent} was spent. About rho = {rho:g} (epsilon = {eps:g} at"
             " delta = 1e-06) would be the least to help")

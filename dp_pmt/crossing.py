@@ -83,7 +83,7 @@ def _ledgers(own, given):
     "The ledgers that pay: the user's first, where there is one, if it can pay all of this run"
     if given is None: return [own]
     if not isinstance(given, Budget):
-        raise ValueError(f"budget must be a Budget or None, got {shown(given)}")
+        raise ValueError(f"budget must be a Budget, an Account or None, got {shown(given)}")
     given.check([('this fit', own.rho)])
     return [given, own]
 

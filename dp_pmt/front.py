@@ -86,6 +86,7 @@ def fit(
     made = estimator(rows, None, *known, rho=rho, rng=seed, safe=safe, budget=budget,
                      intercept=encoding.intercept, nonfinite='zero', unit=unit, **options)
     made.encoding, made.response = encoding, encoding.response
+    _warn_swapped(made, table)
     return made
 
 # %% ../nbs/27_front.ipynb #8259e1b8
@@ -128,6 +129,13 @@ def _check_scales(table):
         f"{text} The method 'anchored' needs no public rows and no such care; or scale the columns by"
         " what is known and call dp_ssp")
     warn(f"{text} With public rows, the method 'anchored' needs no such care", AdviceWarning)
+
+def _warn_swapped(made, table):
+    "Warn if more rows are public than private, where the number of those is public"
+    if made.who.neighbours != 'replace' or made.who.unit != 'row' or table is None: return
+    if made.n and len(table) > made.n:
+        warn("more rows are public than private. Were the two swapped? Public rows are not protected,"
+             " and coefficients may come from them alone", AdviceWarning)
 
 def _warn_constant(encoding):
     "Warn of text columns with one public level only: they add no column to the fit"

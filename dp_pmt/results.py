@@ -117,6 +117,12 @@ class AdviceWarning(UserWarning):
     "Something a user should know; says nothing that was not released"
 
 # %% ../nbs/21_results.ipynb #80799481
+_ELSEWHERE = { # names of statsmodels, and where the same is here
+    'params': 'coef, or beta and intercept', 'bse': 'intervals().se', 'conf_int': 'intervals(level)',
+    'pvalues': "summary().table['P>|t|']", 'tvalues': "summary().table['t']", 'rsquared': 'r2',
+    'nobs': 'n', 'df_resid': 'df', 'cov_params': 'covariance()', 'wald_test': 'test(...)',
+    'f_test': 'test(...)', 'resid': 'residual_sd: single residuals are private'}
+
 @dataclass(eq=False, repr=False)
 class Fit:
     "Coefficients, their covariance, and what they cost"
@@ -168,6 +174,11 @@ class Fit:
     def coef(self)->dict:
         "Coefficients by column name, the intercept last"
         return dict(zip(self.labels, self.all.tolist()))
+
+    def __getattr__(self, name):
+        "Say what names of statsmodels are called here"
+        if name in _ELSEWHERE: raise AttributeError(f"a fit has no {name!r}: see {_ELSEWHERE[name]}")
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def predict(self,
         X,                # Rows (m, d) without a column of ones, or a table with the columns of the formula
@@ -366,12 +377,20 @@ def _summary(fit, level, delta):
     table = summary_table(fit.all, cov, fit.labels, fit.cov_privacy, level, fit.df)
     if fit.family != 'gaussian': table = _as_glm(table, fit)
     notes = [f"No standard errors: {fit.cov}."] if none else _notes(fit)
-    if fit.encoding and fit.who.unit == 'row':
-        notes.append("No. Observations counts all rows, also those with a gap: how many have one is private.")
+    if fit.encoding and fit.rho: notes += _encoded(fit)
     if fit.who.unit == 'person': notes.append(_weights(fit.who.per_unit))
     if not none and fit.df < _FEW: notes.append(_vague(fit))
     if fit.private and fit.rho: notes += _price(fit, delta)
     return Summary(f'Private regression: {fit.method}', _facts(fit, delta, none), table, [*notes, *fit.advice])
+
+def _encoded(fit):
+    "What a reader can't see of gaps, and of levels that nothing public names"
+    counted = ["No. Observations counts all rows, also those with a gap: how many have one is not released."]
+    levels = fit.encoding.plan['levels'].items()
+    blurred = [c for c, r in levels if r['unknown'] >= 0 and r['levels'][r['unknown']] != 'other']
+    told = [f"A level of {', '.join(blurred)} that nothing public names counts as the reference level, and blurs it:"
+            " other='other' gives such rows a level of their own."]*bool(blurred)
+    return counted*(fit.who.unit == 'row') + told
 
 def _weights(m):
     "How much the rows of a person count"
@@ -385,7 +404,7 @@ def _vague(fit):
     "How well the residual variance is known, where it is known badly"
     share = math.sqrt(2/max(fit.df, 2))
     of = 'R-squared, the residual sd' if fit.family == 'gaussian' else 'The dispersion'
-    return f"{of} and the standard errors are rough: the residual variance is known to {share:.0%} only."
+    return f"{of} and the standard errors are rough: the residual variance has a relative error of about {share:.0%}."
 
 def _price(fit, delta):
     "What epsilon means, and what costs more"
@@ -414,10 +433,15 @@ def _facts(fit, delta, none):
              _counted(fit), ('Df Residuals', show(fit.df) if fit.df < 1e6 else 'inf')]
     if none: facts = [(what, said) for what, said in facts if said and what != 'Df Residuals']
     facts += [('epsilon', f'{fit.eps(delta):.4g} at delta {delta:g}' if fit.private else 'NOT private'),
-              ('Covariance Type', fit.cov_type or ('none' if none else 'nonrobust'))]
+              ('Covariance Type', _kind(fit, none))]
     if none: return facts
     F = fit.test()
     return [*facts, ('F-statistic', f'{F.statistic:.4g}'), ('Prob (F-statistic)', f'{F.p:.3g}')]
+
+def _kind(fit, none):
+    "What the covariance counts"
+    if none: return 'none'
+    return 'nonrobust' if len(fit.assumed) == len(fit.all) else fit.cov_type or 'nonrobust'
 
 def _counted(fit):
     "How many rows or persons, and what to call them"

@@ -67,7 +67,7 @@ def _equation(part, labels):
         a, c = _linear(ast.parse(left.strip(), mode='eval').body, len(labels))
         b, e = _linear(ast.parse(right[0].strip(), mode='eval').body, len(labels)) if right else (0, 0)
     except (SyntaxError, ValueError, RecursionError):
-        raise ValueError("a test is written like 'a = b' or 'a + 2*b = 3', with names among"
+        raise ValueError("a test is written like 'a = b', 'a + 2*b = 3' or 'a = 0, b = 0', with names among"
                          f" {', '.join(labels)}{_strangers(part)}") from None
     return a - b, c - e
 
