@@ -95,7 +95,8 @@ class Answer(NamedTuple):
 # %% ../nbs/22_crossing.ipynb #2534e227
 OWN = ('rng', 'public', 'passes', 'warn_intercept') # of an estimator itself; all other options it hands on
 COUNTED = .01       # share of rho that pays for the number of rows, where it is private
-_COUNT_WHOLE = 2**10 # integer weight of a person while persons are being counted
+_COUNT_WHOLE = COUNT # integer weight of a person while persons are being counted: few rows or many
+_MOST_WHOLE = 2**14  # and later, at most: noise for one person must fit into 64 bits
 _ONE_BITS = 46 # of one person's products in integer steps: noise has ten bits more, and reaches far
 
 class Run:
@@ -128,10 +129,12 @@ class Run:
             raise ValueError("the number of rows is private where persons are protected, or rows are"
                              " added or removed: leave n= out")
         self.noise = make_noise(rng if rng is None else check_rng(rng), safe)
+        if self.persons and self.noise.integers and 4*self.per_unit > _MOST_WHOLE:
+            raise ValueError(f"per_unit must be at most {_MOST_WHOLE//4} where noise is drawn in integers")
         if unit is None: self.rows = as_rows(A, y, n, strict=self.refuse)
         else: self.rows = as_units(A, y, unit, n, strict=self.refuse)
         self._n = None
-        if passes > 1: self.rows.check_again()
+        if passes > 1 or not self.n_is_public: self.rows.check_again() # they are counted first
         self.public = public and public_rows(*public)
         self.names = self._names()
         if public: warn_overlap(A, public[0], self.rows.files, self.public.files)
@@ -191,8 +194,8 @@ class Run:
         if not self.persons: return 1
         if not self.noise.integers: return 2**30
         if self._n is None: return _COUNT_WHOLE
-        bits = 29 - math.ceil(math.log2(self._n + 1))
-        if 2**bits >= 4*self.per_unit: return 2**min(14, bits)
+        whole = min(2**29//2**math.ceil(math.log2(self._n + 1)), _MOST_WHOLE)
+        if whole >= 4*self.per_unit: return whole
         raise ValueError("sums over so many persons could overflow 64 bits: lower per_unit")
 
     @property
