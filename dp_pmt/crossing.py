@@ -95,8 +95,7 @@ class Answer(NamedTuple):
 # %% ../nbs/22_crossing.ipynb #2534e227
 OWN = ('rng', 'public', 'passes', 'warn_intercept') # of an estimator itself; all other options it hands on
 COUNTED = .01       # share of rho that pays for the number of rows, where it is private
-_COUNT_WHOLE = COUNT # integer weight of a person while persons are being counted: few rows or many
-_MOST_WHOLE = 2**14  # and later, at most: noise for one person must fit into 64 bits
+_MOST_WHOLE = 2**14 # integer weight of a person, at most, and while persons are counted
 _ONE_BITS = 46 # of one person's products in integer steps: noise has ten bits more, and reaches far
 
 class Run:
@@ -130,7 +129,7 @@ class Run:
                              " added or removed: leave n= out")
         self.noise = make_noise(rng if rng is None else check_rng(rng), safe)
         if self.persons and self.noise.integers and 4*self.per_unit > _MOST_WHOLE:
-            raise ValueError(f"per_unit must be at most {_MOST_WHOLE//4} where noise is drawn in integers")
+            raise ValueError(f"per_unit must be at most {_MOST_WHOLE//4} where noise is in integers")
         if unit is None: self.rows = as_rows(A, y, n, strict=self.refuse)
         else: self.rows = as_units(A, y, unit, n, strict=self.refuse)
         self._n = None
@@ -184,7 +183,7 @@ class Run:
 
     def _counted(self):
         "The noisy number of rows, at least 1"
-        count = Count(Coordinates(), COUNT//_COUNT_WHOLE if self.persons else COUNT)
+        count = Count(Coordinates(), COUNT//_MOST_WHOLE if self.persons else COUNT)
         (total, _), = self.ask((count, COUNTED*self.budget.rho, 'number of rows'))
         return max(1, round(total[0]))
 
@@ -193,7 +192,7 @@ class Run:
         "What the integer weights of one person add up to; 1 for rows"
         if not self.persons: return 1
         if not self.noise.integers: return 2**30
-        if self._n is None: return _COUNT_WHOLE
+        if self._n is None: return _MOST_WHOLE
         whole = min(2**29//2**math.ceil(math.log2(self._n + 1)), _MOST_WHOLE)
         if whole >= 4*self.per_unit: return whole
         raise ValueError("sums over so many persons could overflow 64 bits: lower per_unit")

@@ -363,7 +363,8 @@ def errors(
     privacy = C @ P @ C.T
     kind = 'clustered' if persons else 'robust'
     pull = excess*np.linalg.norm(np.linalg.solve(M, C.T), axis=0) # at worst
-    se = np.sqrt(np.maximum(np.diag(privacy + sampling), 1e-300)) # of a column that was left out: 0, as the pull is
+    # of a column that was left out both are 0
+    se = np.sqrt(np.maximum(np.diag(privacy + sampling), 1e-300))
     return dict(clip_bias=float(np.max(pull/se)),
                 collinear=_collinear(at, M, equal), cov=privacy + sampling, cov_privacy=privacy, residual_sd=at.unit*math.sqrt(s2),
                 df=_freedom(rows, len(C), sd/s2, noise, np.diag(sampling), np.diag(privacy)),
