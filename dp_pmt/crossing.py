@@ -129,7 +129,7 @@ class Run:
                              " added or removed: leave n= out")
         self.noise = make_noise(rng if rng is None else check_rng(rng), safe)
         if self.persons and self.noise.integers and 4*self.per_unit > _MOST_WHOLE:
-            raise ValueError(f"per_unit must be at most {_MOST_WHOLE//4} where noise is in integers")
+            raise ValueError(f"per_unit must be at most {_MOST_WHOLE//4} with noise in integers")
         if unit is None: self.rows = as_rows(A, y, n, strict=self.refuse)
         else: self.rows = as_units(A, y, unit, n, strict=self.refuse)
         self._n = None

@@ -168,7 +168,9 @@ def test_influences_of_tiny_rows_are_clipped():
     assert np.linalg.norm(moved.astype(float)) <= query.sensitivity(True, 'add/remove')
 
 
-@pytest.mark.parametrize('private', [dict(), dict(unit=np.arange(4000)//2, neighbours='add/remove')], ids=['rows', 'persons'])
+PERSONS = dict(unit=np.arange(4000)//2, neighbours='add/remove')
+
+@pytest.mark.parametrize('private', [dict(), PERSONS], ids=['rows', 'persons'])
 def test_a_fit_that_left_a_column_out_is_handed_over(private):
     "All was spent, then the file was refused: nobody knew the largest bias, in standard errors, of no coefficient"
     rng = np.random.default_rng(0)
