@@ -95,7 +95,7 @@ class Answer(NamedTuple):
 # %% ../nbs/22_crossing.ipynb #2534e227
 OWN = ('rng', 'public', 'passes', 'warn_intercept') # of an estimator itself; all other options it hands on
 COUNTED = .01       # share of rho that pays for the number of rows, where it is private
-_COUNT_WHOLE = 2**10 # integer weight of a person while persons are being counted
+_MOST_WHOLE = 2**14 # integer weight of a person, at most, and while persons are counted
 _ONE_BITS = 46 # of one person's products in integer steps: noise has ten bits more, and reaches far
 
 class Run:
@@ -128,10 +128,12 @@ class Run:
             raise ValueError("the number of rows is private where persons are protected, or rows are"
                              " added or removed: leave n= out")
         self.noise = make_noise(rng if rng is None else check_rng(rng), safe)
+        if self.persons and self.noise.integers and 4*self.per_unit > _MOST_WHOLE:
+            raise ValueError(f"per_unit must be at most {_MOST_WHOLE//4} with noise in integers")
         if unit is None: self.rows = as_rows(A, y, n, strict=self.refuse)
         else: self.rows = as_units(A, y, unit, n, strict=self.refuse)
         self._n = None
-        if passes > 1: self.rows.check_again()
+        if passes > 1 or not self.n_is_public: self.rows.check_again() # they are counted first
         self.public = public and public_rows(*public)
         self.names = self._names()
         if public: warn_overlap(A, public[0], self.rows.files, self.public.files)
@@ -181,7 +183,7 @@ class Run:
 
     def _counted(self):
         "The noisy number of rows, at least 1"
-        count = Count(Coordinates(), COUNT//_COUNT_WHOLE if self.persons else COUNT)
+        count = Count(Coordinates(), COUNT//_MOST_WHOLE if self.persons else COUNT)
         (total, _), = self.ask((count, COUNTED*self.budget.rho, 'number of rows'))
         return max(1, round(total[0]))
 
@@ -190,9 +192,9 @@ class Run:
         "What the integer weights of one person add up to; 1 for rows"
         if not self.persons: return 1
         if not self.noise.integers: return 2**30
-        if self._n is None: return _COUNT_WHOLE
-        bits = 29 - math.ceil(math.log2(self._n + 1))
-        if 2**bits >= 4*self.per_unit: return 2**min(14, bits)
+        if self._n is None: return _MOST_WHOLE
+        whole = min(2**29//2**math.ceil(math.log2(self._n + 1)), _MOST_WHOLE)
+        if whole >= 4*self.per_unit: return whole
         raise ValueError("sums over so many persons could overflow 64 bits: lower per_unit")
 
     @property

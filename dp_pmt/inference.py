@@ -99,13 +99,15 @@ def mean_square(
     counts,     # Noisy counts, from `ResidualSizes`
     sd:float,   # Their noise sd
     rows:float, # How many rows were counted > 0
-)->tuple:       # Mean of r², and its sd: noise, and what was filled in; None if no bin stands out
+)->tuple:       # Mean of r², and its sd: noise, and what was filled in; None if it is lost in noise
     "The residuals' mean square from their noisy histogram"
     if counts.max() < 4*sd: return None
     smooth, trust, law = _denoised(counts, sd)
+    total = smooth @ _SQUARES
+    if total <= 0: return None
     noise = sd*np.linalg.norm(trust*_SQUARES)
     filled = ((1 - trust)*law) @ _SQUARES
-    return smooth @ _SQUARES/rows, math.hypot(noise, filled)/rows
+    return total/rows, math.hypot(noise, filled)/rows
 
 # %% ../nbs/22a_inference.ipynb #7ade000d
 _T = np.geomspace(1e-6, 1e6, 481) # where `clip_curve` is computed
@@ -361,7 +363,9 @@ def errors(
     privacy = C @ P @ C.T
     kind = 'clustered' if persons else 'robust'
     pull = excess*np.linalg.norm(np.linalg.solve(M, C.T), axis=0) # at worst
-    return dict(clip_bias=float(np.max(pull/np.sqrt(np.diag(privacy + sampling)))),
+    # of a column that was left out both are 0
+    se = np.sqrt(np.maximum(np.diag(privacy + sampling), 1e-300))
+    return dict(clip_bias=float(np.max(pull/se)),
                 collinear=_collinear(at, M, equal), cov=privacy + sampling, cov_privacy=privacy, residual_sd=at.unit*math.sqrt(s2),
                 df=_freedom(rows, len(C), sd/s2, noise, np.diag(sampling), np.diag(privacy)),
                 cov_type='nonrobust' if influences is None else kind, assumed=assumed,

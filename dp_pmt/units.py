@@ -83,7 +83,8 @@ def _id_keys(
     secret:str, # 16 characters
 )->np.ndarray:  # uint64 (m,)
     "One key a person; all missing ids have one"
-    return quietly(_hashed, ids, secret)
+    with np.errstate(all='ignore'): # a long double may be too large
+        return quietly(_hashed, ids, secret)
 
 def _hashed(ids, secret):
     "See `_id_keys`"

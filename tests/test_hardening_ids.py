@@ -1,6 +1,7 @@
 "Different persons stay different whatever reader brings their ids, and whoever else has none"
 import copy
 import time
+import warnings
 
 import dask.dataframe as dd
 import numpy as np
@@ -303,3 +304,11 @@ def test_ids_with_other_labels_are_refused_on_every_road(rows):
     with pytest.raises(ValueError, match='labelled differently'): as_units(made(frame[::-1]), None, ids)
     assert as_units(made(frame[::-1]), None, ids[::-1]).units == 4
     assert as_units(made(frame[::-1]), None, ids.to_numpy()).units == 4
+
+
+def test_a_long_double_that_is_too_large_is_read_in_silence():
+    ids = np.arange(40, dtype=np.longdouble)//2
+    ids[7] = np.finfo(np.longdouble).max
+    with warnings.catch_warnings():
+        warnings.simplefilter('error')
+        as_units(np.ones((40, 1)), np.ones(40), ids).units

@@ -15,7 +15,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from dp_pmt.algorithms import dp_ssp
+from dp_pmt.algorithms import dp_pmtolse, dp_ssp
 from dp_pmt.anchored import dp_anchored
 from dp_pmt.clusters import Checkpoint, Sites
 from dp_pmt.crossing import Pass, Run
@@ -23,6 +23,7 @@ from dp_pmt.formulas import EncodedRows, Encoding
 from dp_pmt.preconditioning import Coordinates
 from dp_pmt.privacy import Budget
 from dp_pmt.queries import Count, JointMoments
+from dp_pmt.release import release
 from dp_pmt.units import as_units
 
 AT = 17 # the row with an odd cell
@@ -251,3 +252,29 @@ def test_too_many_persons_are_so_by_their_noisy_number(monkeypatch):
     with pytest.raises(ValueError, match='too many persons'): made(2001)
     assert not budget.spent
     assert made(2000).cov_type == 'clustered'
+
+
+def test_persons_with_many_rows_are_counted():
+    "Else the number of persons came out as about 1, and the guard of 64 bits, which relies on it, let sums overflow"
+    rng = np.random.default_rng(0)
+    A, ids = rng.normal(size=(60_000, 1)), np.repeat(np.arange(40), 1500)
+    for per_unit in (1, 1100, 1500):
+        run = Run(A, A[:, 0], 50., safe=True, unit=ids, per_unit=per_unit)
+        assert abs(run.n - 40) <= 10
+    assert 40*1500*(run._whole//1500) <= 2*run.n*run._whole
+    budget = Budget(1.)
+    for per_unit in (5000, 20_000):
+        with pytest.raises(ValueError, match='per_unit must be at most 4096'):
+            Run(A, A[:, 0], 1., safe=True, unit=ids, per_unit=per_unit, budget=budget)
+    assert not budget.spent
+
+
+def test_a_stream_that_is_read_once_is_refused_where_rows_are_counted(frame):
+    "The noisy number of rows took the only pass: it was paid for, and then there were no private rows"
+    A, y, budget = frame[['a', 'b']].to_numpy(), frame.y.to_numpy(), Budget(1.)
+    for estimator in (dp_pmtolse, release):
+        options = dict(safe=True) if estimator is dp_pmtolse else {}
+        stream = ((A[i:i+80], y[i:i+80]) for i in (0, 80, 160))
+        with pytest.raises(ValueError, match='more than once'):
+            estimator(stream, None, A[:30].copy(), y[:30].copy(), 1., neighbours='add/remove', budget=budget, **options)
+    assert not budget.spent

@@ -12,13 +12,14 @@ from dp_pmt.algorithms import dp_olse, ols, public_ols
 from dp_pmt.anchored import ColumnSizes, Misfits, _columns, _ZeroScores, dp_anchored, public_anchor
 from dp_pmt.checks import PrivacyLeakWarning
 from dp_pmt.glm import Deviances, glm_anchor
-from dp_pmt.inference import Influences, PersonInfluences, ResidualSizes
+from dp_pmt.inference import _SQUARES, Influences, PersonInfluences, ResidualSizes, mean_square
 from dp_pmt.knowledge import ColumnBins, ColumnShapes, ColumnTails, Knowledge
 from dp_pmt.losses import loss_of
 from dp_pmt.preconditioning import Coordinates, view
 from dp_pmt.privacy import Budget
 from dp_pmt.queries import (ClippedGradients, Count, CrossMoment, FineSizes, GramMatrix, Histogram, JointMoments,
                             Query, ResidualSquares, RowSizes, ScoreSizes, SecondMoment)
+from dp_pmt.results import Fit
 
 ABSTRACT = {Query, Histogram}
 FAMILIES = 'gaussian', 'binomial', 'poisson'
@@ -165,3 +166,25 @@ def test_influences_of_tiny_rows_are_clipped():
     query = Influences(Coordinates(), 1., np.ones(481), 5.)
     moved = query.integers(View(a, (a*a).sum(axis=0), np.array([1e149])))
     assert np.linalg.norm(moved.astype(float)) <= query.sensitivity(True, 'add/remove')
+
+
+PERSONS = dict(unit=np.arange(4000)//2, neighbours='add/remove')
+
+@pytest.mark.parametrize('private', [dict(), PERSONS], ids=['rows', 'persons'])
+def test_a_fit_that_left_a_column_out_is_handed_over(private):
+    "All was spent, then the file was refused: nobody knew the largest bias, in standard errors, of no coefficient"
+    rng = np.random.default_rng(0)
+    A, B = rng.normal(size=(4000, 3)), rng.normal(size=(60, 3))
+    A[:, 2] = B[:, 2] = 0
+    made = dp_anchored(A, A.sum(1) + rng.normal(size=4000), B, B.sum(1), 3., safe=True, warn=False, **private)
+    assert np.isinf(made.cov[2, 2]) and np.isfinite(made.clip_bias)
+    assert 'nan' not in str(made.summary())
+    assert Fit.from_json(made.to_json()).clip_bias == made.clip_bias
+
+
+def test_residuals_that_are_lost_in_noise_stop_no_fit():
+    "Nearly all was spent, then a root of a negative number stopped it"
+    noisy = np.random.default_rng(0).normal(size=(2000, len(_SQUARES)))
+    found = [mean_square(counts, .2, 10.) for counts in noisy]
+    assert any(x is None for x in found)
+    assert all(x is None or x[0] > 0 for x in found)
