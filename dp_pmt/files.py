@@ -58,6 +58,7 @@ def _column(batch, name):
     "One column of a batch as float64"
     import pyarrow as pa
     column = batch.column(name)
+    if pa.types.is_dictionary(column.type): column = column.cast(column.type.value_type)
     if _is_text(column.type): column = _parsed(column)
     return column.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
 
