@@ -20,10 +20,12 @@ import pyarrow.parquet as pq
 import pytest
 from dp_pmt.algorithms import dp_pmtolse, dp_ssp
 from dp_pmt.anchored import dp_anchored
+from dp_pmt.checks import PrivacyLeakWarning
 from dp_pmt.clusters import Checkpoint, DaskRows, Sites, watched
 from dp_pmt.crossing import Run
 from dp_pmt.files import open_rows
 from dp_pmt.formulas import EncodedRows, Encoding
+from dp_pmt.front import fit
 from dp_pmt.preconditioning import Moments
 from dp_pmt.release import release
 from dp_pmt.rows import ArrayRows, Rows, StreamRows, as_rows
@@ -773,3 +775,21 @@ def test_codes_in_a_later_file_are_read_cell_by_cell(tmp_path, words):
     rows = as_rows([tmp_path/'a.parquet', tmp_path/'b.parquet'], 'y', strict=False)
     want = [float(w) if w in ('1', '2', b'1') else math.nan for w in words]
     np.testing.assert_array_equal(silently(rows.load)[0][2:, 0], want)
+
+
+@pytest.mark.parametrize('public', ['rows', 'r*/*.csv', ['rows/a.csv'], ['rows']], ids=str)
+def test_public_files_among_which_is_the_private_one(tmp_path, monkeypatch, public):
+    "Only one and the same path was noticed, not its folder, a pattern or a list"
+    monkeypatch.chdir(tmp_path)
+    (tmp_path/'rows').mkdir()
+    pd.DataFrame({'x': np.arange(9.), 'y': np.arange(9.)}).to_csv('rows/a.csv', index=False)
+    for private in ('rows/a.csv', ['rows/a.csv'], 'rows'):
+        with pytest.raises(ValueError, match='given as public rows too'): fit('y ~ x', private, public, epsilon=1)
+
+
+def test_the_same_frame_for_both_sides_of_an_estimator(data):
+    "Arrays were noticed, frames were not"
+    _, _, B, y_B = data
+    X = pd.DataFrame(B, columns=COLUMNS)
+    with pytest.warns(PrivacyLeakWarning, match='cut out of the private rows'):
+        PrivateLinearRegression(public=(X, y_B), random_state=0).fit(X, y_B)
