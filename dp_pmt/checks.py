@@ -153,9 +153,14 @@ def _quiet_array(x):
 def _cells_of(x):
     "A list, or a list of lists of one length, as an array of objects, whatever is in a cell; else None"
     lists = [isinstance(row, (list, tuple)) for row in x]
-    if not all(lists): return np.fromiter(x, object, len(x))
+    if not all(lists): return np.fromiter(map(_bare, x), object, len(x))
     if len({len(row) for row in x}) > 1: return None
     return np.fromiter((cell for row in x for cell in row), object).reshape(len(x), -1)
+
+def _bare(v):
+    "What is alone in a list or an array, as it counts where all cells are such; else `v` as it is"
+    if isinstance(v, np.ndarray): return v[0] if v.shape == (1,) else v
+    return v[0] if isinstance(v, (list, tuple)) and len(v) == 1 else v
 
 # %% ../nbs/00_checks.ipynb #fe7a4258
 @np.errstate(all='ignore')
@@ -288,6 +293,8 @@ def _cell(x):
 
 def _as_cell(x):
     "See `_cell`"
+    if hasattr(x, '__array__') and not isinstance(x, np.generic): # a number in an array
+        x = np.ma.filled(x, math.nan)[()]
     if isinstance(x, bytes): x = x.decode('latin-1')
     if isinstance(x, str):
         x = x.strip().lower()

@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['need_arrow', 'quietly', 'arrays', 'as_frame', 'skipping', 'TableRows', 'refuse_types', 'open_rows', 'chosen',
-           'decimal_points', 'in_memory', 'read_table']
+           'files_of', 'decimal_points', 'in_memory', 'read_table']
 
 # %% ../nbs/11_files.ipynb #733a722a
 import os
@@ -58,6 +58,7 @@ def _column(batch, name):
     "One column of a batch as float64"
     import pyarrow as pa
     column = batch.column(name)
+    if pa.types.is_dictionary(column.type): column = column.cast(column.type.value_type)
     if _is_text(column.type): column = _parsed(column)
     return column.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
 
@@ -312,6 +313,12 @@ def _opened_stream(A, kind):
 # %% ../nbs/11_files.ipynb #1b369b88
 _KINDS = ('parquet', 'csv', 'tsv', 'feather', 'arrow') # of files
 _PACKED = ('.gz', '.bz2', '.zst')                      # ways to compress CSV
+
+def files_of(
+    A, # Files (a path, a pattern, a folder, a list), or a table
+)->list:
+    "Paths of the files that hold the rows; none, if a table holds them"
+    return _paths(A) if isinstance(A, (str, Path, list, tuple)) else []
 
 def _paths(A):
     "The files of a path, a pattern, a folder, or a list of these: each once, of one kind"

@@ -511,7 +511,7 @@ def as_rows(
 def _made(A, y, n, whose):
     "`Rows` of something else"
     kind = type(A).__module__.split('.')[0]
-    if kind == 'pandas' and isinstance(y, str):
+    if isinstance(y, str) and _is_frame(A):
         if list(A.columns).count(y) != 1:
             raise ValueError(f"the {whose} must have one column called {label(y, 'like that')!r}")
         return ArrayRows(A.drop(columns=y), A[y], n)
@@ -520,6 +520,10 @@ def _made(A, y, n, whose):
     if isinstance(A, (str, Path)) or isinstance(y, str) and kind not in READERS: kind = 'path'
     if kind in READERS: return _as_they_are(_reader(READERS[kind])(A, y), None, n)
     return StreamRows(A, n) if y is None else ArrayRows(A, y, n)
+
+def _is_frame(A):
+    "Is it a frame of pandas, or of a class that is made of it, as that of GeoPandas?"
+    return any(c.__module__.split('.')[0] == 'pandas' for c in type(A).__mro__)
 
 def _reader(name):
     "The function behind 'module:function'"

@@ -16,6 +16,7 @@ import pandas as pd
 from .algorithms import dp_ssp
 from .anchored import dp_anchored
 from .checks import PrivacyLeakWarning, plain_column, to_floats, warn
+from .crossing import warn_overlap
 from .glm import dp_glm
 from .losses import loss_of
 from .privacy import eps_to_rho
@@ -57,6 +58,8 @@ class _PrivateModel(BaseEstimator):
         "Spend `epsilon` on the coefficients"
         _warn_of_folds()
         unit = _ids(unit, X)
+        if hasattr(X, 'iloc') and self.public is not None:
+            warn_overlap(X, self.public[0]) # at arrays a run looks itself
         X, y = self._private(X, y)
         safe = self.random_state is None
         rng = None if safe else check_random_state(self.random_state).randint(2**31 - 1)

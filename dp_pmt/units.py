@@ -34,6 +34,7 @@ def _as_text(x):
     if x is None or x is pd.NA or x is pd.NaT: return ''
     if isinstance(x, bytes): x = x.decode(errors='backslashreplace')
     if isinstance(x, np.ndarray): x = x.tolist()
+    if isinstance(x, dict): x = [*x.items()]
     if isinstance(x, (list, tuple)): return repr([*map(_text, x)])
     if isinstance(x, datetime) and x.tzinfo: x = x.astimezone(timezone.utc)
     number = _number_text(x) if isinstance(x, (str, Real, Decimal, np.bool_)) else None
@@ -239,8 +240,7 @@ def as_units(
 )->UnitRows:
     "The same rows, each with the number of rows of its person"
     if hasattr(A, 'to_pandas') and not (y is None or isinstance(y, str)): A = in_memory(A)
-    in_pandas = type(A).__module__.split('.')[0] == 'pandas'
-    if isinstance(unit, str) and in_pandas: A, unit = _without_ids(A, unit)
+    if isinstance(unit, str) and isinstance(A, pd.DataFrame): A, unit = _without_ids(A, unit)
     rows = as_rows(A, y, n, strict=strict if not isinstance(unit, str) else None)
     if isinstance(unit, str): rows, unit = _ids_dropped(rows, unit)
     else: unit = _as_ids(unit)

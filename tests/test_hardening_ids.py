@@ -15,6 +15,7 @@ from fractions import Fraction
 
 import dp_pmt
 from dp_pmt.clusters import DaskRows, Sites, watched
+from dp_pmt.files import open_rows
 from dp_pmt.formulas import Encoding, EncodedRows
 from dp_pmt.rows import ArrayRows
 from dp_pmt.units import _id_keys, as_units
@@ -312,3 +313,14 @@ def test_a_long_double_that_is_too_large_is_read_in_silence():
     with warnings.catch_warnings():
         warnings.simplefilter('error')
         as_units(np.ones((40, 1)), np.ones(40), ids).units
+
+
+@pytest.mark.parametrize('beside', [3, None])
+def test_an_id_of_several_fields_is_one_whatever_stands_beside_it(beside):
+    "A gap in a field of another row made floats of all, and the same person another one"
+    fields = pa.struct([('house', pa.int64()), ('person', pa.int64())])
+    ids = pa.array([dict(house=1, person=2), dict(house=1, person=beside)], fields)
+    tables = [pa.table({'who': ids.slice(0, n), 'x': np.ones(n), 'y': np.ones(n)}) for n in (1, 2)]
+    frames = [next(open_rows(table, 'y', ['x']).frames(['who'])) for table in tables]
+    alone, both = (_id_keys(frame.who, '0'*16) for frame in frames)
+    assert alone[0] == both[0] != both[1]

@@ -20,10 +20,12 @@ import pyarrow.parquet as pq
 import pytest
 from dp_pmt.algorithms import dp_pmtolse, dp_ssp
 from dp_pmt.anchored import dp_anchored
+from dp_pmt.checks import PrivacyLeakWarning
 from dp_pmt.clusters import Checkpoint, DaskRows, Sites, watched
 from dp_pmt.crossing import Run
 from dp_pmt.files import open_rows
 from dp_pmt.formulas import EncodedRows, Encoding
+from dp_pmt.front import fit
 from dp_pmt.preconditioning import Moments
 from dp_pmt.release import release
 from dp_pmt.rows import ArrayRows, Rows, StreamRows, as_rows
@@ -730,3 +732,64 @@ def test_decimal_commas_beside_a_column_of_ids_are_refused(tmp_path):
     rows = open_rows(tmp_path/'rows.csv', 'y', sep=';', decimal=',')
     with pytest.raises(ValueError, match='dp_pmt.fit'): as_units(rows, None, 'who')
     assert as_units(open_rows(tmp_path/'rows.csv', 'y', ['a'], ';', ','), None, [7]).units == 1
+
+
+# -------------------- classes of pandas, numbers in boxes of their own, codes in a later file
+
+class Located(pd.DataFrame):
+    "A frame of another package, such as that of GeoPandas"
+    _constructor = property(lambda self: Located)
+
+
+@pytest.mark.parametrize('odd', ['#REF!', None, 10**30, '7'])
+def test_a_class_of_frames_is_a_frame(odd):
+    "It went through Arrow: one odd cell stopped the fit, and labels of rows were a covariate"
+    frame = pd.DataFrame({'x': np.array([1., odd, 3.], object), 'y': [1., 2., 3.]}, index=[5, 6, 7])
+    want, got = (as_rows(made, 'y', strict=False) for made in (frame, Located(frame)))
+    assert got.names == ['x']
+    np.testing.assert_array_equal(got.load()[0], want.load()[0])
+    frame['who'] = np.array([1, '1', 'a'], object)
+    assert as_units(Located(frame), 'y', 'who', strict=False).units == 2
+
+
+BOXES = {'lists': lambda v: [v], 'arrays': lambda v: np.array([v]), 'bare arrays': np.array}
+
+
+@pytest.mark.parametrize('last', [3., None, 'x', [3.], [None], ['x']], ids=str)
+@pytest.mark.parametrize('box', BOXES)
+def test_a_number_alone_in_a_box_is_that_number(box, last):
+    "Beside a cell without a box all others were gaps"
+    y = [BOXES[box](1.), BOXES[box](2.), last]
+    if box == 'bare arrays' and isinstance(last, list): y[:2] = [1., 2.]
+    t = silently(as_rows([[1.], [2.], [3.]], y, strict=False).load)[1]
+    np.testing.assert_array_equal(t[:2], [1, 2])
+    assert t[2] == 3 or math.isnan(t[2])
+
+
+@pytest.mark.parametrize('words', [['1', '2'], ['1', 'x'], [b'1', b'\xff'], [None, '2']], ids=str)
+def test_codes_in_a_later_file_are_read_cell_by_cell(tmp_path, words):
+    "One word that is no number stopped the fit"
+    coded = pa.array(words).dictionary_encode()
+    for name, x in dict(a=pa.array([1., 2.]), b=coded).items():
+        pq.write_table(pa.table({'x': x, 'y': [1., 2.]}), tmp_path/f'{name}.parquet')
+    rows = as_rows([tmp_path/'a.parquet', tmp_path/'b.parquet'], 'y', strict=False)
+    want = [float(w) if w in ('1', '2', b'1') else math.nan for w in words]
+    np.testing.assert_array_equal(silently(rows.load)[0][2:, 0], want)
+
+
+@pytest.mark.parametrize('public', ['rows', 'r*/*.csv', ['rows/a.csv'], ['rows']], ids=str)
+def test_public_files_among_which_is_the_private_one(tmp_path, monkeypatch, public):
+    "Only one and the same path was noticed, not its folder, a pattern or a list"
+    monkeypatch.chdir(tmp_path)
+    (tmp_path/'rows').mkdir()
+    pd.DataFrame({'x': np.arange(9.), 'y': np.arange(9.)}).to_csv('rows/a.csv', index=False)
+    for private in ('rows/a.csv', ['rows/a.csv'], 'rows'):
+        with pytest.raises(ValueError, match='given as public rows too'): fit('y ~ x', private, public, epsilon=1)
+
+
+def test_the_same_frame_for_both_sides_of_an_estimator(data):
+    "Arrays were noticed, frames were not"
+    _, _, B, y_B = data
+    X = pd.DataFrame(B, columns=COLUMNS)
+    with pytest.warns(PrivacyLeakWarning, match='cut out of the private rows'):
+        PrivateLinearRegression(public=(X, y_B), random_state=0).fit(X, y_B)
