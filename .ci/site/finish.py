@@ -144,8 +144,12 @@ def lean(text):
 GROUP = re.compile(r'<p [^>]*class="caption"[^>]*><span class="caption-text">(.*?)</span></p>\s*(?=<ul)')
 
 
+OVERVIEW = re.compile(r'<li class="toctree-l1[^"]*"><a class="[^"]*" href="([^"]*)">\s*Overview\s*</a></li>')
+
+
 def grouped(text):
     "The left bar in groups that open: the first, and the one with this page, are open"
+    text = OVERVIEW.sub(lambda m: f'{m[0]}<li class="toctree-l1"><a class="reference internal" href="{m[1].rstrip("#")}#what-will-it-cost-you">What will it cost me?</a></li>', text)
     start = text.find('<nav class="bd-links')
     if start < 0: return text
     end = closing(text, start, 'nav')

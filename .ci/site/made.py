@@ -69,7 +69,7 @@ def costs():
     at = {eps: expected_errors(20_000, 60, 8, .4, epsilon=eps) for eps in (1., 3.)}
     added = {eps: f'{float(f"{100*e.adds:.2g}"):g}\u00a0%' for eps, e in at.items()}
     worth = round(20_000/(1 + at[1.].adds)**2, -2)
-    return (f'**What does it cost?** ε says how much one row may show: ε = 1 is a strict promise, above 10 little is promised. (δ, here one in a million, is the probability that the promise leaves out.) With 20,000 private rows, 60 public rows and '
+    return (f'**What does it cost?** ε says how much one row may show: ε = 1 is a strict promise, above 10 little is promised. The promise may fail with probability δ, here one in a million. With 20,000 private rows, 60 public rows and '
             f'8 columns, ε = 1 makes standard errors {added[1.]} larger than without privacy, as large as with {worth:,.0f} rows; ε = 3 makes them {added[3.]} larger. '
             '[Your own numbers](#what-will-it-cost-you) are below.')
 
@@ -106,14 +106,15 @@ def page_only(cell):
     return cell
 
 
-def hero_figure():
-    "The first figure again, in the size of half a column: (SVG, width)"
+def hero_figure(source):
+    "The first figure again, from its code, in the size of half a column: (SVG, width)"
     import matplotlib; matplotlib.use('agg')
     import matplotlib.pyplot as plt
+    import numpy as np
     from dp_pmt.figures import _svg
     from dp_pmt.gallery import plot_regression
     with plt.style.context('dp_pmt.dp_pmt'):
-        plot_regression('cps88').set_title('')
+        exec(source, dict(np=np, plot_regression=plot_regression))
         plt.gcf().set_size_inches(4.4, 3.9)
         out = _svg(plt.gcf())
         plt.close()
@@ -124,8 +125,8 @@ def landing(nb, here, svgs, static, compared):
     "The first screen (for whom, a regression with and without privacy, the code), then the planner, then the rest"
     first, figure, rest = nb.cells[0], nb.cells[1], nb.cells[2:]
     said = first.source.split('\n\n')
-    picture = pictures.image(*hero_figure(), figure.metadata['mystnb']['image']['alt'], static/'figures', '_static/figures/')
-    short = re.sub(r' \(95 % interval [^)]*\)', '', claim(nb)) # the section below has them
+    picture = pictures.image(*hero_figure(figure.source), figure.metadata['mystnb']['image']['alt'], static/'figures', '_static/figures/')
+    short = re.sub(r' \([\d.]+ to [^)]*\)|, as geometric means .*? over draws', '', claim(nb)).replace('errors over ours', 'errors as multiples of ours') # the section below has them
     hero = [*said[:2], '', '::::::{container} hero', ':::::{container} hero-text', said[2], '', costs(), '', '```python', CODE, '```', ':::::',
             ':::::{container} hero-figure', f'```{{raw}} html\n{picture}\n```', '', said[4], '', said[3], ':::::', '::::::', '',
             f'**How accurate?** {short} [Comparison](45_comparison.ipynb) has every set, and those where we lose.']
@@ -196,15 +197,19 @@ def road(stem, up=''):
 def tip(down): return f'<defs><marker id="tip{down:d}" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto"><path d="M0 0L8 4L0 8z"/></marker></defs>'
 
 
-QUESTIONS = [ # (question in two lines, the word that leads to the answer, what to take, what it is, its page)
-    ('Do you have a few dozen public rows', 'in the same columns?', 'no', 'fit(…, public=Knowledge…)', 'ranges, a table, or nothing at all', '25a_knowledge'),
-    ('Are others to fit from your rows', 'later, in ways not known yet?', 'yes', 'release', 'sums with noise, in a file', '23_release'),
-    ('Has a person several rows?', '', 'yes', "fit(…, unit='id')", 'protects the person', '26_persons'),
-    ('Are the rows at several sites?', '', 'yes', 'dp_anchored(Sites(…), …)', 'rows stay where they are', '12_clusters'),
-    ('Are there too many for memory?', '', 'yes', "fit(…, 'rows.parquet')", 'files are read in blocks', '11_files'),
-    ('Do you need the method of the paper?', '', 'yes', "fit(…, method='pmtolse')", 'Algorithm 1', '24_algorithms'),
+OPTIONS = [ # (question in one line or two, what to add, what it is, its page)
+    ('Are there no public rows?', '', 'leave public= out, or ranges', 'a few thousand rows will do', '25a_knowledge'),
+    ('Do some persons have several rows?', '', "unit='id'", 'protects the person, not the row', '26_persons'),
+    ('Is the response a yes or no,', 'or a count?', "family='binomial' or 'poisson'", 'needs public rows with responses', '25b_glm'),
+    ('Must the number of rows', 'stay hidden?', "neighbours='add/remove'", 'the number is protected, too', '27_front'),
+    ('Are there too many rows', 'for memory?', "'rows.parquet' as the rows", 'files are read in blocks', '11_files'),
 ]
-LAST = 'fit(formula, private, public)', 'a regression table', '27_front'
+OTHERS = [ # likewise, what to take in place of `fit`
+    ('Are others to fit from your rows', 'later, in ways not known yet?', 'release', 'sums with noise, in a file', '23_release'),
+    ('Are the rows at several sites?', '', 'dp_anchored(Sites(…), …)', 'rows stay where they are', '12_clusters'),
+    ('Do you need the method of the paper?', '', 'dp_pmtolse', 'Algorithm 1', '24_algorithms'),
+]
+FIRST = 'dp_pmt.fit(formula, private, public)', 'a regression table', '27_front'
 
 
 def ask(x, y, w, a, b):
@@ -225,19 +230,24 @@ def way(d, word, x, y, down): return f'<path class="way" d="{d}" marker-end="url
 
 
 def guide_svg(down=False):
-    "The questions as boxes, one below the other; answers at the right, as links, or below them on a phone"
-    out, step = [], 156 if down else 92
-    for i, (a, b, word, *answer) in enumerate(QUESTIONS):
-        y, other = 12 + i*step, 'yes' if word == 'no' else 'no'
-        if down:
-            out += [ask(4, y, 332, a, b), take(72, y + 74, 264, *answer)]
-            out += [way(f'M24 {y + 102}H68', word, 48, y + 95, down), way(f'M24 {y + 56}V{y + step - 4}', other, 40, y + 144, down)]
-        else:
-            out += [ask(8, y, 300, a, b), take(388, y, 264, *answer)]
-            out += [way(f'M308 {y + 28}H384', word, 342, y + 22, down), way(f'M158 {y + 56}V{y + step - 4}', other, 176, y + 78, down)]
-    y = 12 + len(QUESTIONS)*step
-    out.append(take(4 if down else 8, y, 332 if down else 300, *LAST, best=True))
-    return drawing(out, 'Which method for me: six questions, each with the function to take', 340 if down else 660, y + 68, down)
+    "The main road and what each question adds to it, then what leads elsewhere; answers at the right, or below the questions on a phone"
+    wide, step, x = (332, 140, 4) if down else (300, 78, 8)
+    out, y = [take(x, 12, wide, *FIRST, best=True)], 86 if down else 90
+    for part, questions in enumerate((OPTIONS, OTHERS)):
+        said = ('Another function, in three cases only:', 'yes: take') if part else ('Options combine: add each that fits.', 'yes: add')
+        top = y + (12 if part else 0)
+        out.append(f'<text class="head" x="{x + 34*(not part)}" y="{top + 14}">{said[0]}</text>')
+        if not part: out.append(f'<path class="way" d="M{x + 16} 68V{top + 24}" marker-end="url(#tip{down:d})"/>')
+        y = top + 28
+        for i, (a, b, *answer) in enumerate(questions):
+            last = i == len(questions) - 1
+            out.append(ask(x, y, wide, a, b))
+            if down: out += [take(80, y + 68, 256, *answer), way(f'M52 {y + 56}V{y + 96}H76', said[1], 50, y + 114, down)]
+            else: out += [take(396, y, 264, *answer), way(f'M308 {y + 28}H392', said[1], 349, y + 21, down)]
+            if not part and not last: out.append(f'<path class="way" d="M{x + 16} {y + 56}V{y + step - 4}" marker-end="url(#tip{down:d})"/>')
+            y += step
+    label = f'Which method for me: fit, with {len(OPTIONS)} options that combine, and {len(OTHERS)} cases for another function'
+    return drawing(out, label, 340 if down else 668, y, down)
 
 
 def guide(): return f'<div class="drawing">{guide_svg()}{guide_svg(True)}</div>'
@@ -245,26 +255,37 @@ def guide(): return f'<div class="drawing">{guide_svg()}{guide_svg(True)}</div>'
 
 def choose_page(title):
     return f'''# Which method for me?
-> Six questions, from the top; take the first that fits
+> One road, `dp_pmt.fit`. Its options combine: add each one that fits
 
 ```{{raw}} html
 {guide()}
 ```
 
-| you | take | page |
+Every arrow to the right is a yes. With a no, go on below. With a few thousand private rows you need nothing public: leave `public=` out.
+A call with three options:
+
+```python
+fit = dp_pmt.fit('pain ~ dose + age', 'visits.csv', {{'dose': (0, 50), 'age': (18, 100), 'pain': (0, 10)}},
+                 epsilon=1, unit='patient', neighbours='add/remove')
+```
+
+| options of `fit` | add | page |
 | --- | --- | --- |
-| want a regression table | `fit` | [{title('27_front')}](27_front.ipynb) |
+| no public rows | `public=` with ranges or a published table, or leave it out | [{title('25a_knowledge')}](25a_knowledge.ipynb) |
+| persons with several rows | `unit='id'` | [{title('26_persons')}](26_persons.ipynb) |
+| yes or no, or counts, as response | `family='binomial'`, `family='poisson'` | [{title('25b_glm')}](25b_glm.ipynb) |
+| hide how many rows there are | `neighbours='add/remove'` | [{title('27_front')}](27_front.ipynb) |
+| gaps | `missing='impute'` | [{title('14_formulas')}](14_formulas.ipynb) |
+| several fits from the same rows | `budget=Account(…)` | [{title('02a_account')}](02a_account.ipynb) |
+
+| besides, or instead | take | page |
+| --- | --- | --- |
+| know beforehand what it costs | `plan`, `expected_errors` | [{title('31a_costs')}](31a_costs.ipynb) |
 | work at a shell | `dp_pmt fit private.csv public.csv` | [{title('61_cli')}](61_cli.ipynb) |
 | work in scikit-learn | `PrivateLinearRegression` | [{title('28_sklearn')}](28_sklearn.ipynb) |
-| want to know beforehand what it costs | `plan`, `expected_errors` | [{title('31a_costs')}](31a_costs.ipynb) |
 | let others fit later | `release` | [{title('23_release')}](23_release.ipynb) |
-| fit several times from the same rows | `Account` | [{title('02a_account')}](02a_account.ipynb) |
-| hide how many rows there are | `neighbours='add/remove'` | [{title('27_front')}](27_front.ipynb) |
-| protect persons, not rows | `unit=` | [{title('26_persons')}](26_persons.ipynb) |
 | have rows at several sites | `Sites` | [{title('12_clusters')}](12_clusters.ipynb) |
 | doubt a claim of privacy | `audit` | [{title('50_audit')}](50_audit.ipynb) |
-| have no public rows | `fit` with ranges, a published table, or nothing | [{title('25a_knowledge')}](25a_knowledge.ipynb) |
-| have yes or no, or counts, as response | `family='binomial'`, `family='poisson'` | [{title('25b_glm')}](25b_glm.ipynb) |
 
 **Not for you**, as yet: penalised selection of many columns, medians and quantiles, tables of counts, and time series. `dp_pmt` fits linear, logistic and Poisson regressions.
 '''

@@ -89,11 +89,13 @@ const dpPmt = (() => {
     release: [.9, .6, -.7, .8, -.9, .3, .5, -.4, .7, -.6, .2, -.8], public: [-.6, .9, -.4, -.9, .7, .5, -.8, .6, -.3, .8, -.7, .4]}
   const NAMES = {none: 'no privacy', anchored: 'private (dp_pmt.fit)', release: 'for others to refit (dp_pmt.release)', public: 'public rows alone'}
   const NS = 'http://www.w3.org/2000/svg'
-  let file = null // what a dropped CSV says: {nB, d, R2, names, beta, size, sd, rows, y}
+  let file = null // what a CSV says: {name, y, columns, dialect, nB, d, R2, names, beta, size, edge}
+  let kept = null // what stood in the fields before the file
 
   const percent = x => x < .01 ? 'less than 1 %' : x < 1 ? `${+(100*x).toPrecision(2)} %` : `${+(x + 1).toPrecision(2)} times`
   const count = x => Math.round(x).toLocaleString('en-US')
-  const short = x => String(+x.toPrecision(3)).replace('e-', 'e-')
+  const short = x => String(+x.toPrecision(3))
+  const times = (x, as) => +x.toPrecision(2) === 1 ? `as ${as} as` : `${+x.toPrecision(2)} times as ${as} as`
 
   function value(id) {
     const e = $(id), v = Number(e.value)
@@ -102,11 +104,14 @@ const dpPmt = (() => {
     return 'int' in e.dataset ? Math.round(clipped) : clipped
   }
 
-  // A field out of range is not taken silently for another
-  function outside() {
-    const fields = ['pl-eps', 'pl-n', 'pl-nb', 'pl-d', 'pl-r2', 'pl-delta']
-    const wrong = fields.map($).filter(e => e.value === '' || !(Number(e.value) >= Number(e.min) && Number(e.value) <= Number(e.max)))
-    return wrong.map(e => ` <b>Planned with ${short(value(e.id))}</b> in the field ‘${e.labels[0].firstChild.textContent.trim()}’, which goes from ${e.min} to ${e.max}.`).join('')
+  // A field out of range says so beside it, and takes the nearest value when it is left
+  function check(field, leave) {
+    const wrong = field.value === '' || !(Number(field.value) >= Number(field.min) && Number(field.value) <= Number(field.max))
+    const note = $(`${field.id}-note`), said = v => v >= 100 ? count(Number(v)) : short(Number(v))
+    if (wrong) note.textContent = `${field.value === '' ? 'A number from' : 'From'} ${field.min} to ${said(field.max)}: ${said(value(field.id))} is taken.`
+    else if (!leave) note.textContent = ''
+    note.hidden = !note.textContent
+    if (wrong && leave) field.value = value(field.id)
   }
 
   // Regression to show: names, standardised coefficients, and the scale of a standard error of one
@@ -130,7 +135,7 @@ const dpPmt = (() => {
     const letters = small ? 12 : 20, left = Math.min(150, 18 + 6.6*Math.max(...reg.names.map(s => Math.min(s.length, letters))))
     const low = small ? 34 : 40, high = small ? 214 : 400, step = (high - low)/reg.names.length, gap = Math.min(small ? 6 : 9, step/(ways.length + 1))
     const x = v => left + (width - left - 10)*(v + reg.edge)/(2*reg.edge), inside = v => Math.min(Math.max(v, -reg.edge), reg.edge)
-    const svg = document.createElementNS(NS, 'svg')
+    const svg = document.createElementNS(NS, 'svg'); let cut = false
     svg.setAttribute('viewBox', `0 0 ${width} ${high}`); svg.setAttribute('role', 'img')
     svg.setAttribute('aria-label', `Coefficients with 95 % intervals to expect: ${ways.map(m => `${NAMES[m]} plus or minus ${short(1.96*se[m]*reg.size[0])}`).join(', ')}`)
     for (let k = -2; k <= 2; k++) {
@@ -147,31 +152,38 @@ const dpPmt = (() => {
         const own = Math.sqrt(Math.max(se[m]**2 - se.none**2, 0))*DRAW[m][j]
         const mid = m === 'public' && file ? reg.beta[j] : reg.beta[j] + scale*(m === 'public' ? se.public*DRAW.public[j] : m === 'none' ? none : none + own)
         const row = y + (k - (ways.length - 1)/2)*gap, lo = mid - 1.96*se[m]*scale, hi = mid + 1.96*se[m]*scale
-        add(svg, 'line', {x1: x(inside(lo)), x2: x(inside(hi)), y1: row, y2: row, class: `pl-${m}`, 'stroke-width': Math.min(2.4, gap/2.4), ...(lo < -reg.edge || hi > reg.edge ? {'stroke-dasharray': '4 2'} : {})})
+        add(svg, 'line', {x1: x(inside(lo)), x2: x(inside(hi)), y1: row, y2: row, class: `pl-${m}`, 'stroke-width': Math.min(2.4, gap/2.4)})
+        if (lo < -reg.edge || hi > reg.edge) cut = true
         if (Math.abs(mid) < reg.edge) add(svg, 'circle', {cx: x(mid), cy: row, r: small ? 1.7 : 2.3, class: `pl-${m}`})
       })
     })
     $('pl-plot').replaceChildren(svg)
-    $('pl-legend').replaceChildren(...ways.map(m => { const e = document.createElement('li'); e.className = `pl-${m}`; e.textContent = NAMES[m] + (m === 'none' ? '' : `: ${+(se[m]/se.none).toPrecision(2)} times as wide`); return e }))
+    $('pl-legend').replaceChildren(...ways.map(m => { const e = document.createElement('li'); e.className = `pl-${m}`; e.textContent = (narrow() ? NAMES[m].replace(/ \(.*\)/, '') : NAMES[m]) + (m === 'none' ? '' : `: ${times(se[m]/se.none, 'wide')} without privacy`); return e }))
+    return cut
   }
 
   // What the picture shows, in words
-  function drawn(reg, d) {
-    const what = file ? `Coefficients of ${file.name}` : 'Coefficients of a made-up regression'
+  function drawn(reg, d, cut) {
+    const what = file ? `Coefficients of ${file.name} for ‘${file.y}’` : 'Coefficients of a made-up regression'
     const some = reg.names.length < d ? ` (${file ? 'the largest' : 'the first'} ${reg.names.length} of ${d})` : ''
-    return `${what}${some}, with the 95 % intervals to expect. A dashed interval leaves the picture.`
+    return `${what}${some}, with the 95 % intervals to expect.${cut ? ' An interval that reaches the edge goes on beyond it.' : ''}`
   }
 
-  function code(method, eps, delta, n, nothing) {
-    const q = s => /^[A-Za-z_]\w*$/.test(s) ? s : `Q("${s.replace(/["\\]/g, '')}")`
-    const y = file ? q(file.y) : 'y', terms = file ? file.columns.map(q) : null
-    let right = terms ? '' : 'x1 + x2', line = ''
-    for (const t of terms ?? []) { if (line.length > 50) { right += line + " +'\n                 ' "; line = t } else line += (line ? ' + ' : '') + t }
-    const formula = `'${y} ~ ${right}${line}'`, d = delta === 1e-6 ? '' : `, delta=${short(delta)}`
-    const names = nothing ? `'private.csv'` : `'private.csv', '${file ? file.name.replace(/['\\]/g, '') : 'public.csv'}'`
-    if (method === 'few') return `# nothing public, and too few rows to start from nothing: say where the values lie\nimport dp_pmt\n\nranges = {'x1': (0, 100), 'x2': (-5, 5), 'y': (0, 1000)} # from the codebook\nfit = dp_pmt.fit(${formula}, 'private.csv',\n                 public=ranges, epsilon=${short(eps)}${d})`
-    if (method === 'public') return `# ε = ${short(eps)} buys too little here. What would more rows or more ε buy?\nimport dp_pmt\n\ndp_pmt.plan(${formula},\n            'public.csv', n=${Math.round(4*n)}, epsilon=${short(eps)}${d})`
-    return `import dp_pmt\n\nfit = dp_pmt.fit(${formula},\n                 ${names},\n                 epsilon=${short(eps)}${d})\nprint(fit.summary())\nprint(fit.statement())`
+  // Words joined, in lines of some length
+  function wrapped(words, between, after, wide = 52) {
+    let out = '', line = ''
+    for (const w of words) { if (line && (line + between + w).length > wide) { out += line + between.trimEnd() + after; line = w } else line += (line ? between : '') + w }
+    return out + line
+  }
+
+  function code(method, eps, delta, n, nothing, d) {
+    const q = s => /^[A-Za-z_]\w*$/.test(s) ? s : `Q("${s.replace(/["\\]/g, '').replace(/'/g, "\\'")}")`
+    const y = file ? q(file.y) : 'y', terms = file ? file.columns.map(q) : Array.from({length: d}, (_, j) => `x${j + 1}`)
+    const formula = `'${y} ~ ${wrapped(terms, ' + ', method === 'public' ? " '\n            '" : " '\n                 '")}'`, at = delta === 1e-6 ? '' : `, delta=${short(delta)}`
+    const publicly = `'${file ? file.name.replace(/['\\]/g, '') : 'public.csv'}'`, names = nothing ? `'private.csv'` : `'private.csv', ${publicly}`, dialect = file?.dialect ?? ''
+    if (method === 'few') return `# nothing public, and too few rows to start from nothing: say where the values lie\nimport dp_pmt\n\nranges = {${wrapped([y, ...terms].map(t => `'${t}': (0, 100)`), ', ', '\n          ', 70)}} # your own, from the codebook\nfit = dp_pmt.fit(${formula},\n                 'private.csv', public=ranges,\n                 epsilon=${short(eps)}${at})`
+    if (method === 'public') return `# ε = ${short(eps)} buys too little here. What would more rows or more ε buy?\nimport dp_pmt\n\nprint(dp_pmt.plan(${formula},\n            ${publicly}, n=${Math.round(4*n)}, epsilon=${short(eps)}${at}${dialect}))`
+    return `import dp_pmt\n\nfit = dp_pmt.fit(${formula},\n                 ${names},\n                 epsilon=${short(eps)}${at}${dialect})\nprint(fit.summary())\nprint(fit.statement())`
   }
 
   const statement = (n, eps, delta, rho) => `The coefficients were computed (method: anchored) from ${count(n)} confidential rows. Each row is protected against a reader who knows the method, the public rows and all other confidential rows: had that one row been any other, the probability of every possible outcome would differ by a factor of at most exp(${short(eps)}), but for an additional probability of at most ${delta.toExponential().replace(/e-(\d)$/, 'e-0$1')} (differential privacy with epsilon = ${short(eps)} and delta = ${delta.toExponential().replace(/e-(\d)$/, 'e-0$1')}; ${short(rho)}-zCDP; neighbours: one row replaced). This was achieved with discrete Gaussian noise on a fine grid, drawn by OpenDP with entropy from the operating system and added to integers. The number of rows, the names of the columns and the public rows are not protected, and who contributed several rows is protected less.`
@@ -189,26 +201,39 @@ const dpPmt = (() => {
       ? `With ${rows}, privacy ${e.adds < 1 ? `adds <b>${percent(e.adds)}</b> to your standard errors` : `makes your standard errors <b>${percent(e.adds)}</b> as large`}.`
       : method === 'few' ? `With ${rows}, there are <b>too few rows</b> to start from nothing.`
       : `At ε\u00a0=\u00a0${short(eps)} these ${count(n)} rows say <b>no more than the public rows</b> do.`
-    const use = `<b>Use</b> <code>dp_pmt.fit</code>. Its intervals are as wide as those of ${count(worth)} rows without privacy`
+    if (d > 32) $('pl-says').innerHTML += ` <small>These numbers are for 32 columns, the most that the table has. The file has ${d}: expect more.</small>`
+    const use = `<b>Use</b> <code>dp_pmt.fit</code>. Its intervals are as wide as those of ${count(worth)} rows without privacy`, k = Math.min(d, 32), least = Math.ceil(1.5*(k + 1))
+    const alike = !nothing && Math.abs(dpPmt.expected(n, least, k, R2, eps, delta).anchored/dpPmt.expected(n, 50*(k + 1), k, R2, eps, delta).anchored - 1) < .01
     $('pl-advice').innerHTML = (nothing
       ? (method === 'few' ? '<b>Say what is known</b>: ranges from a codebook, or a published table, take the place of public rows. ' : `${use}. With nothing public, a part of ε goes into asking where the columns lie: that is counted here, roughly. Ranges from a codebook would help, and columns of text need <code>levels=</code>. `) +
         '<a href="25a_knowledge.html">What can be public?</a>'
-      : method === 'anchored' ? `${use}; the intervals of the public rows alone would be ${+(e.public/e.anchored).toPrecision(2)} times as wide as these. `
+      : method === 'anchored' ? `${use}. ${alike ? 'More public rows, or fewer, would change next to nothing here. ' : ''}`
       : `<b>Spend nothing yet.</b> The private intervals would be as wide as those of the public rows alone. Take more rows, fewer columns or a larger ε. `) +
-      (nothing ? nB ? ' Three public rows or fewer say too little: they count as none here.' : '' : e.release < .9*e.public ? `If others are to fit other models from your rows later, <code>dp_pmt.release</code> publishes sums with noise; standard errors from them would be ${+(e.release/e.sampling).toPrecision(2)} times those without privacy.` : 'Sums with noise, from which others could fit later (<code>dp_pmt.release</code>), would be too noisy here.') +
-      (!nothing && nB < d + 2 ? ' There are fewer public rows than coefficients: the numbers are for one and a half a coefficient.' : '') +
-      (d > 32 ? ' The table ends at 32 columns: expect more than this.' : '') + (file ? '' : outside())
+      (nothing ? nB ? ' Three public rows or fewer say too little: they count as none here.' : '' : e.release < .9*e.public ? `If others are to fit other models from your rows later, <code>dp_pmt.release</code> publishes sums with noise; standard errors from them would be ${times(e.release/e.sampling, 'large')} those without privacy.` : 'Sums with noise, from which others could fit later (<code>dp_pmt.release</code>), would be too noisy here.') +
+      (!nothing && nB < least ? ` The table starts at one and a half public rows a coefficient: these numbers are for ${least} public rows.` : '')
     const reg = regression(d, R2)
-    draw(reg, se)
-    $('pl-drawn').textContent = drawn(reg, d)
-    $('pl-code').textContent = code(method, eps, delta, n, nothing)
+    $('pl-drawn').textContent = drawn(reg, d, draw(reg, se))
+    $('pl-code').textContent = code(method, eps, delta, n, nothing, d)
     $('pl-statement').textContent = method === 'anchored' ? statement(n, eps, delta, e.rho) : method === 'few' ? 'Nothing was computed yet.' : 'The coefficients were computed from public rows only.'
   }
 
   // CSV
 
-  function parse(text) {
-    const sep = [',', '\t', ';'].map(s => [text.split('\n', 1)[0].split(s).length, s]).sort((a, b) => b[0] - a[0])[0][1]
+  // {header, rows, dialect: what fit needs to read the same file}, or what is wrong
+  function parse(text, name) {
+    text = text.replace(/^\ufeff/, '').replace(/^\s*\n/, '')
+    const sep = [',', '\t', ';'].map(s => [text.split('\n', 1)[0].split(s).length, s]).sort((a, b) => b[0] - a[0])[0]
+    if (!text.trim()) return 'is empty'
+    if (sep[0] < 2) return 'has one column only: its first line has no comma, semicolon or tab'
+    const [header, ...rows] = cells(text, sep[1]), number = /^[+-]?\d*,\d+(e[+-]?\d+)?$/i, all = rows.flat()
+    if (!rows.length) return 'has no rows below its first line'
+    const comma = sep[1] !== ',' && all.some(c => number.test(c)) && !all.some(c => /^[+-]?\d*\.\d+$/.test(c))
+    if (comma) rows.forEach(r => r.forEach((c, j) => { if (number.test(c)) r[j] = c.replace(',', '.') }))
+    const known = sep[1] === ',' || sep[1] === '\t' && name.endsWith('.tsv')
+    return {header, rows, dialect: (known ? '' : `,\n                 sep='${sep[1] === '\t' ? '\\t' : sep[1]}'`) + (comma ? `${known ? ',\n                 ' : ', '}decimal=','` : '')}
+  }
+
+  function cells(text, sep) {
     const rows = [[]]; let cell = '', quoted = false
     for (let i = 0; i < text.length; i++) {
       const c = text[i]
@@ -219,7 +244,7 @@ const dpPmt = (() => {
       else if (c !== '\r') cell += c
     }
     rows.at(-1).push(cell.trim())
-    return rows.filter(r => r.length > 1)
+    return rows.filter(r => r.length > 1 || r[0])
   }
 
   // Columns of numbers, and 0/1 columns of the levels of text but the first
@@ -255,7 +280,8 @@ const dpPmt = (() => {
     return c.map(x => x/sd)
   }
 
-  function read(name, header, rows, y) {
+  // Sets what the file says and returns null, or returns what is wrong with it
+  function read(name, {header, rows, dialect}, y) {
     const j = header.indexOf(y), whole = rows.filter(r => r.length === header.length && r.every(c => c !== '' && c !== 'NA' && c !== 'NaN') && Number.isFinite(Number(r[j])))
     const [columns, used] = encode(header, whole, y), nB = whole.length, d = columns.length
     if (!d || nB < d + 3) return `needs more complete rows than columns: it has ${nB} rows and ${d} columns`
@@ -268,22 +294,51 @@ const dpPmt = (() => {
     const order = beta.map((b, m) => m).sort((a, b) => Math.abs(beta[b]) - Math.abs(beta[a])).slice(0, 12)
     const take = list => order.map(m => list[m]), most = Math.max(...order.map(m => Math.abs(beta[m]) + 2*size[m]/Math.sqrt(nB - d)))
     const edge = [.1, .2, .5, 1, 2, 5].find(e => e > most) ?? Math.ceil(most)
-    file = {name, y, columns: used, nB, d, R2: Math.min(Math.max(1 - left, .05), .95), names: take(columns.map(([n]) => n)), beta: take(beta), size: take(size), edge}
-    return `${name}: ${nB} complete rows, ${d} columns, R² = ${short(Math.max(0, 1 - left))}`
+    file = {name, y, columns: used, dialect, share: Math.max(0, 1 - left), nB, d, R2: Math.min(Math.max(1 - left, .05), .95), names: take(columns.map(([n]) => n)), beta: take(beta), size: take(size), edge}
+    return null
+  }
+
+  function said() {
+    const {name, y, nB, d, share, R2} = file, shown = +share.toFixed(2)
+    return `${name}: ${nB} complete rows, ${d} columns, R² = ${shown} for ‘${y}’${shown === +R2.toFixed(2) ? '' : ` (planned with ${R2}, the ${R2 < .5 ? 'least' : 'most'} that the table has)`}`
   }
 
   async function take(given) {
-    const [header, ...rows] = parse(await given.text()), pick = $('pl-y')
-    const number = header.filter((_, j) => rows.slice(0, 50).every(r => r[j] === '' || r[j] === 'NA' || Number.isFinite(Number(r[j]))))
-    if (!number.length) { $('pl-read').textContent = 'found no column of numbers'; return }
-    pick.replaceChildren(...number.map(h => new Option(h, h))); pick.hidden = false; document.querySelector('.planner-y').hidden = false
-    const again = () => { file = null; $('pl-read').textContent = read(given.name, header, rows, pick.value); lock(); show() }
-    pick.onchange = again; again()
+    const pick = $('pl-y')
+    const fail = what => { forget(); $('pl-read').textContent = `${given.name} ${what}. No file is used.` }
+    try {
+      const found = parse(await given.text(), given.name)
+      if (typeof found === 'string') return fail(found)
+      const {header, rows} = found, number = header.filter((_, j) => rows.slice(0, 50).every(r => ['', 'NA', 'NaN', undefined].includes(r[j]) || Number.isFinite(Number(r[j]))) && rows.some(r => r[j]))
+      if (!number.length) return fail('has no column of numbers')
+      pick.replaceChildren(...number.map(h => new Option(h, h))); pick.value = number.at(-1)
+      const again = () => {
+        file = null
+        const wrong = read(given.name, found, pick.value)
+        for (const e of [pick, document.querySelector('.planner-y'), $('pl-forget')]) e.hidden = false
+        $('pl-read').textContent = wrong ? `${given.name} ${wrong}. No file is used.` : said()
+        lock(); show()
+      }
+      pick.onchange = again; again()
+    } catch (e) { fail('could not be read as a table') }
   }
 
-  function lock() { // what the file says is no longer a slider
-    const says = {'pl-nb': file?.nB, 'pl-d': file?.d, 'pl-r2': file && +file.R2.toFixed(2)}
-    for (const id in says) for (const e of [$(id), document.querySelector(`[data-for=${id}]`)]) { e.disabled = !!file; if (file && e.type === 'number') e.value = says[id] }
+  function forget() {
+    file = null; $('pl-read').textContent = ''
+    for (const e of [$('pl-y'), document.querySelector('.planner-y'), $('pl-forget')]) e.hidden = true
+    lock(); show()
+  }
+
+  function lock() { // what the file says is no longer a slider; without the file, what stood there before
+    const fields = ['pl-nb', 'pl-d', 'pl-r2']
+    if (file) kept ??= fields.map(id => $(id).value)
+    const says = file ? [file.nB, file.d, +file.R2.toFixed(2)] : kept ?? fields.map(id => $(id).value)
+    if (!file) kept = null
+    fields.forEach((id, i) => {
+      const range = document.querySelector(`[data-for=${id}]`)
+      $(id).value = says[i]; $(id).disabled = range.disabled = !!file; range.follow()
+      $(`${id}-note`).hidden = true; $(`${id}-note`).textContent = ''
+    })
   }
 
   function link(range) { // a slider and its field; where 0 means none, it is the left end
@@ -292,8 +347,9 @@ const dpPmt = (() => {
     const from = t => zero && t < 5 ? 0 : log ? lo*(hi/lo)**(t/1000) : lo + (hi - lo)*t/1000
     const say = () => range.setAttribute('aria-valuetext', field.value)
     Object.assign(range, {min: 0, max: 1000, step: field.id === 'pl-d' ? 1000/31 : 5, value: to(Number(field.value))}); say()
-    range.addEventListener('input', () => { const v = from(Number(range.value)); field.value = 'int' in field.dataset ? Math.round(v >= 100 ? Number(v.toPrecision(2)) : v) : +v.toPrecision(2); say(); show() })
-    field.addEventListener('input', () => { if (field.value !== '') range.value = to(Math.min(Math.max(Number(field.value), Number(field.min)), hi)); say(); show() })
+    range.addEventListener('input', () => { const v = from(Number(range.value)); field.value = 'int' in field.dataset ? Math.round(v >= 100 ? Number(v.toPrecision(2)) : v) : +v.toPrecision(2); check(field); say(); show() })
+    range.follow = () => { if (field.value !== '') range.value = to(Math.min(Math.max(Number(field.value), Number(field.min)), hi)); say() }
+    field.addEventListener('input', () => { range.follow(); show() })
   }
 
   document.addEventListener('DOMContentLoaded', () => {
@@ -302,7 +358,14 @@ const dpPmt = (() => {
     dpPmt.use(JSON.parse($('planner-table').textContent))
     box.querySelectorAll('input[type=range]').forEach(link)
     $('pl-delta').addEventListener('input', show)
-    $('pl-file').addEventListener('change', e => e.target.files[0] && take(e.target.files[0]))
+    for (const field of box.querySelectorAll('input[type=number]')) {
+      const note = Object.assign(document.createElement('small'), {id: `${field.id}-note`, className: 'planner-note', hidden: true})
+      note.setAttribute('role', 'status'); field.after(note); field.setAttribute('aria-describedby', note.id)
+      field.addEventListener('input', () => check(field))
+      field.addEventListener('change', () => { check(field, true); show() })
+    }
+    $('pl-forget').addEventListener('click', forget)
+    $('pl-file').addEventListener('change', e => { if (e.target.files[0]) take(e.target.files[0]); e.target.value = '' })
     const drop = box.querySelector('.planner-drop')
     box.addEventListener('dragover', e => { e.preventDefault(); drop.classList.add('over') })
     box.addEventListener('dragleave', () => drop.classList.remove('over'))
