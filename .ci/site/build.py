@@ -214,7 +214,9 @@ def shows(c):
     "What a cell's outputs show: 'figure', 'table', 'text' or nothing"
     keys = {k for o in c.outputs for k in o.get('data', {'text/plain': ''})}
     if any(re.match('<div class="dp-report"><svg', ''.join(o.get('data', {}).get('text/html', ''))) for o in c.outputs): return 'figure'
-    return 'figure' if {'image/png', 'image/svg+xml'} & keys else 'table' if {'text/html', 'text/markdown'} & keys else 'text' if keys else ''
+    if {'image/png', 'image/svg+xml'} & keys: return 'figure'
+    ruled = any('\n=====' in ''.join(o.get('text', '')) for o in c.outputs) # a regression table, printed
+    return 'table' if ruled or {'text/html', 'text/markdown'} & keys else 'text' if keys else ''
 
 
 def only_demo(body):
