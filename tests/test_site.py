@@ -321,6 +321,42 @@ def test_planner_answers(browser, url, tmp_path):
 
 
 @needs_browser
+def test_planner_says_what_is_wrong(browser, url, tmp_path):
+    "A field out of range says so and takes the nearest value; a file that can't be read says why, and leaves nothing behind"
+    window(browser, 1400)
+    visit(browser, url + 'index.html')
+    def text(i): return browser.find_element('id', i).get_attribute('textContent')
+    def put(i, value):
+        browser.execute_script("const e = document.getElementById(arguments[0]); e.value = arguments[1]; for (const k of ['input', 'change']) e.dispatchEvent(new Event(k))", i, value)
+        return browser.find_element('id', i).get_attribute('value')
+    def fields(): return browser.execute_script("return ['pl-nb', 'pl-d', 'pl-r2'].map(i => [document.getElementById(i).value, document.getElementById(i).disabled, document.querySelector(`[data-for=${i}]`).value])")
+    assert put('pl-d', 40) == '32' and '1 to 32' in text('pl-d-note') and '+ x32\'' in ' '.join(text('pl-code').split())
+    assert put('pl-d', 8) == '8' and text('pl-d-note') == '' and put('pl-r2', 2) == '0.95' and put('pl-r2', .4) == '0.4'
+    assert put('pl-n', '') == '20000' and '10,000,000' in text('pl-n-note')
+    assert 'x1 + x2 + x3 + x4 + x5 + x6 + x7 + x8\'' in text('pl-code') and 'as wide as without privacy' in text('pl-legend')
+    assert 'reaches the edge' not in text('pl-drawn')
+    before = fields()
+    def give(name, content):
+        (tmp_path/name).write_text(content, encoding='utf-8')
+        browser.find_element('id', 'pl-file').send_keys(str(tmp_path/name))
+        wait(browser, lambda: name in text('pl-read'))
+    rows = [f'{i % 7};{i*i % 11},5;{i % 5 + i*i % 11},25' for i in range(40)]
+    for bad in ('', 'one\n1\n2\n', 'a,b\n', 'a,b\nx,y\nz,w\n', 'a,b\n1,2\n'):
+        give('good.csv', '\n'.join(['', 'a;b;c', *rows])) # an empty line first, decimal commas
+        assert '40 complete rows, 2 columns' in text('pl-read') and text('pl-read').endswith('for ‘c’')
+        assert [f[:2] for f in fields()][:2] == [['40', True], ['2', True]] and fields()[1][2] != before[1][2]
+        assert "'c ~ a + b'" in text('pl-code') and "'good.csv'" in text('pl-code') and "sep=';', decimal=','" in text('pl-code')
+        compile(text('pl-code'), 'code', 'exec')
+        give('bad.csv', bad)
+        assert 'No file is used' in text('pl-read') and fields() == before and 'made-up' in text('pl-drawn')
+    give('wide.csv', '\n'.join([','.join(f'v{j}' for j in range(41))] + [','.join(str((i*i*(j + 3) + i*j*j + j) % 97) for j in range(41)) for i in range(150)]))
+    assert '40 columns' in text('pl-read') and 'for 32 columns' in text('pl-says')
+    browser.execute_script("document.getElementById('pl-forget').click()")
+    assert fields() == before and text('pl-read') == '' and not browser.find_element('id', 'pl-y').is_displayed()
+    assert [e['message'] for e in browser.get_log('browser') if e['level'] == 'SEVERE'] == []
+
+
+@needs_browser
 def test_planner_on_a_phone(browser, url):
     "Whichever slider is moved, the sentence with the answer and the picture are on the screen with it"
     window(browser, 390, 700)
