@@ -793,3 +793,18 @@ def test_the_same_frame_for_both_sides_of_an_estimator(data):
     X = pd.DataFrame(B, columns=COLUMNS)
     with pytest.warns(PrivacyLeakWarning, match='cut out of the private rows'):
         PrivateLinearRegression(public=(X, y_B), random_state=0).fit(X, y_B)
+
+
+# -------------------- columns that are no numbers, where rows must be counted first
+
+@pytest.mark.parametrize('more', [{}, {'neighbours': 'add/remove'}], ids=['replace', 'add/remove'])
+def test_levels_and_dates_on_a_cluster_are_no_reason_to_stop(more):
+    "To count them, all columns were read as numbers, those that the formula doesn't use too"
+    rng = np.random.default_rng(2)
+    frame = pd.DataFrame({'x': rng.normal(size=600), 'y': rng.normal(size=600)})
+    frame['g'] = pd.Categorical(rng.choice(['a', 'b'], 600))
+    frame['day'] = pd.date_range('2020', periods=600)
+    public, private = frame[:50], dd.from_pandas(frame[50:], npartitions=3)
+    with dask.config.set(scheduler='synchronous'):
+        made = [fit(formula, private, public, epsilon=2., **more) for formula in ('y ~ x + g', 'y ~ x')]
+        if not more: assert [f.n for f in made] == [550]*2
