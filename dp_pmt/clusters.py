@@ -62,7 +62,7 @@ class DaskRows(Rows):
         "Partitions of a frame"
         if not isinstance(y, str): raise ValueError("y must be the name of the response's column")
         self.names, self.response = chosen(list(A.columns), y, columns), y
-        self.frame, self.meta = A, A._meta[[*self.names, y]]
+        self.frame, self.meta, self.counting = A, A._meta[[*self.names, y]], [y]
 
     def _open_array(self, A, y):
         "Chunks of an array; rows and responses together, so that what both come from is made once"
@@ -155,6 +155,7 @@ class SparkRows(Rows):
         if not isinstance(y, str): raise ValueError("y must be the name of the response's column")
         need_arrow()
         self.names, self.response, self.frame = chosen(A.columns, y, columns), y, A
+        self.counting = [y]
 
     def check_types(self, strict=True):
         "Raise if a column's declared type can't be that of numbers"

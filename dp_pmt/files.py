@@ -129,9 +129,17 @@ def _texts(table, coded, plain):
 def _recoded(column, plain):
     "A coded column as its words, or in wide codes: words of several pieces may be too many for narrow ones"
     import pyarrow as pa
-    if plain: return column.cast(column.type.value_type)
+    if plain: return _decoded(column)
     wide = [pa.DictionaryArray.from_arrays(c.indices.cast(pa.int64()), c.dictionary) for c in column.chunks]
     return pa.chunked_array(wide, pa.dictionary(pa.int64(), column.type.value_type))
+
+def _decoded(column):
+    "A coded column, in pieces, as its words; Arrow can't decode views, which Polars has"
+    import pyarrow as pa
+    views = {pa.string_view(): pa.large_string(), pa.binary_view(): pa.large_binary()}
+    t = column.type.value_type
+    t = views.get(t, t)
+    return pa.chunked_array([c.dictionary.cast(t).take(c.indices) for c in column.chunks], t)
 
 def _sound(column):
     "Is a column not coded, or are its words text that can be read, each there once?"
@@ -462,7 +470,7 @@ def in_memory(
     table = quietly(pa.table, A)
     for at, column in enumerate(table.columns):
         if not pa.types.is_dictionary(column.type): continue
-        table = table.set_column(at, table.schema.names[at], column.cast(column.type.value_type))
+        table = table.set_column(at, table.schema.names[at], _decoded(column))
     empty = pa.RecordBatch.from_pylist([], table.schema)
     return quietly(as_frame, table.to_batches() or [empty])
 

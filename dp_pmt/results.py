@@ -385,12 +385,20 @@ def _summary(fit, level, delta):
 
 def _encoded(fit):
     "What a reader can't see of gaps, and of levels that nothing public names"
-    counted = ["No. Observations counts all rows, also those with a gap: how many have one is not released."]
     levels = fit.encoding.plan['levels'].items()
     blurred = [c for c, r in levels if r['unknown'] >= 0 and r['levels'][r['unknown']] != 'other']
     told = [f"A level of {', '.join(blurred)} that nothing public names counts as the reference level, and blurs it:"
             " other='other' gives such rows a level of their own."]*bool(blurred)
-    return counted*(fit.who.unit == 'row') + told
+    return _which_rows(fit) + told
+
+def _which_rows(fit):
+    "Which rows No. Observations counts"
+    if fit.who.unit != 'row': return []
+    if fit.who.neighbours != 'replace':
+        return ["No. Observations is a noisy number of the rows that count: one with a gap that"
+                " isn't filled does not."]
+    told = ": how many have one is not released" if fit.used is None else ''
+    return [f"No. Observations counts all rows, also those with a gap{told}."]
 
 def _weights(m):
     "How much the rows of a person count"

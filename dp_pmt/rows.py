@@ -178,6 +178,7 @@ class Rows:
     once = False     # can they be read only once?
     ordered = True   # do they come in the same order each time?
     files = ()       # paths, where there are files
+    counting = None  # columns of a pass that only counts; None: blocks of numbers
     _n = _seen = None
 
     def blocks(self,
@@ -240,7 +241,7 @@ class Rows:
             if self.once:
                 raise ValueError("rows that can be read only once need n=, their number,"
                                  " beforehand")
-            self.sum(_nothing)
+            self.sum(_nothing, self.counting)
         return self._n
 
     @property
@@ -324,7 +325,7 @@ class _Beside:
         A, y = (to_floats(frame[c], loose=True) for c in (names, response))
         return self.f(A, y, frame[column])
 
-def _nothing(A, y):
+def _nothing(*block):
     "A pass that only counts"
     return []
 

@@ -17,6 +17,7 @@ from .algorithms import dp_ssp
 from .anchored import dp_anchored
 from .checks import PrivacyLeakWarning, plain_column, to_floats, warn
 from .crossing import warn_overlap
+from .files import in_memory, quietly
 from .glm import dp_glm
 from .losses import loss_of
 from .privacy import eps_to_rho
@@ -77,7 +78,7 @@ class _PrivateModel(BaseEstimator):
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
         with np.errstate(all='ignore'): # a long double may be too large for float64
             X = validate_data(self, _table(X), ensure_all_finite=False, dtype=float)
-        y = self._responses(_one_column(y))
+        y = self._responses(_one_column(_in_pandas(y)))
         return _named(X, self), to_floats(y, 'y', loose=True) # by position, as scikit-learn has it
 
     def _public(self):
@@ -252,9 +253,21 @@ class PrivateLogisticRegression(ClassifierMixin, _PrivateModel):
 # %% ../nbs/28_sklearn.ipynb #27b44ca4
 def _table(X):
     "Rows as numbers; what is no table is refused here, for scikit-learn would quote it"
-    X = _as_numbers(X)
+    X = _as_numbers(_in_pandas(X))
     if X.ndim == 2: return X
     raise ValueError(f"X must have 2 dimensions, got {X.ndim}: one column is X[:, None]. Reshape your data")
+
+def _in_pandas(X):
+    "A table or a column of Arrow or Polars as one of pandas, for what numpy can't hold it quotes"
+    streams = hasattr(X, '__arrow_c_stream__') or hasattr(X, '__arrow_c_array__')
+    if hasattr(X, 'iloc') or not streams: return X
+    if hasattr(X, 'columns'): return in_memory(X)
+    return in_memory(quietly(_one_named, X))['y']
+
+def _one_named(y):
+    "A column as a table"
+    import pyarrow as pa
+    return pa.table({'y': y if hasattr(y, 'to_pylist') else y.to_arrow()})
 
 def _as_numbers(X):
     "Rows or responses as numbers, cell by cell; what is none becomes NaN"

@@ -260,7 +260,8 @@ def check_labels(ids, *parts):
 def _cells(ids):
     "Ids of Arrow, Polars and masked arrays as a list: else one that is missing makes floats of all"
     if isinstance(ids, np.ma.MaskedArray): return ids.astype(object).filled(None).tolist()
-    if hasattr(ids, 'to_arrow') and ids.dtype.is_temporal(): ids = ids.to_arrow()
+    if hasattr(ids, 'to_arrow') and (ids.dtype.is_temporal() or str(ids.dtype) == 'String'):
+        ids = ids.to_arrow()
     if hasattr(ids, 'to_pylist'): ids = plain_cells(ids)
     as_list = getattr(ids, 'to_pylist', None) or getattr(ids, 'to_list', None)
     return as_list() if as_list else ids

@@ -324,3 +324,9 @@ def test_an_id_of_several_fields_is_one_whatever_stands_beside_it(beside):
     frames = [next(open_rows(table, 'y', ['x']).frames(['who'])) for table in tables]
     alone, both = (_id_keys(frame.who, '0'*16) for frame in frames)
     assert alone[0] == both[0] != both[1]
+
+
+def test_text_of_polars_that_is_no_unicode():
+    "Polars takes it from Arrow as it stands, and panics when it is asked for the cell"
+    ids = pl.Series(_not_unicode([b'a', b'Z\xfcrich', b'b', None, b'a']))
+    assert as_units(np.ones((5, 1)), np.ones(5), ids).units == 4

@@ -7,6 +7,7 @@ from importlib import import_module
 
 import dp_pmt
 import numpy as np
+import pandas as pd
 import pytest
 from dp_pmt.algorithms import dp_olse, ols, public_ols
 from dp_pmt.anchored import ColumnSizes, Misfits, _columns, _ZeroScores, dp_anchored, public_anchor
@@ -188,3 +189,19 @@ def test_residuals_that_are_lost_in_noise_stop_no_fit():
     found = [mean_square(counts, .2, 10.) for counts in noisy]
     assert any(x is None for x in found)
     assert all(x is None or x[0] > 0 for x in found)
+
+
+@pytest.mark.parametrize('more, says, not_so', [
+    ({}, 'counts all rows, also those with a gap.', 'is not released'),
+    (dict(neighbours='add/remove'), 'a noisy number of the rows that count', 'all rows')], ids=['replace', 'add/remove'])
+def test_the_summary_says_which_rows_are_counted(more, says, not_so):
+    "It said that the number of gaps is not released, below a table that had it, and beside a count without them"
+    rng = np.random.default_rng(4)
+    frame = pd.DataFrame({'x': rng.normal(size=4100)})
+    frame['y'] = frame.x + rng.normal(size=4100)
+    public, private = frame[:100], frame[100:].reset_index(drop=True)
+    private.loc[::2, 'x'] = np.nan
+    made = dp_pmt.fit('y ~ x', private, public, epsilon=4., **more)
+    text = str(made.summary())
+    assert says in text and not_so not in text
+    assert (made.used or made.n) < 2500

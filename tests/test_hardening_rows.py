@@ -692,8 +692,10 @@ def test_a_far_date_beside_responses_is_refused_as_any_other(last):
 def test_codes_beside_responses_are_no_reason_to_stop(words):
     coded = pa.DictionaryArray.from_arrays(pa.array([0, 1], pa.int8()), pa.array(words))
     table = pa.table({'x': [1., 2.], 'who': coded})
-    assert as_units(table, np.ones(2), 'who').units == len(set(words))
-    assert len(as_rows(table, np.ones(2), strict=False).load()[1]) == 2
+    coded_views = pl.DataFrame({'x': [1., 2.], 'who': pl.Series(words).cast(pl.Categorical)})
+    for made in (table, coded_views): # Polars has words in views, which Arrow can't decode
+        assert as_units(made, np.ones(2), 'who').units == len(set(words))
+        assert len(as_rows(made, np.ones(2), strict=False).load()[1]) == 2
 
 
 def _not_unicode(cells):
@@ -793,3 +795,49 @@ def test_the_same_frame_for_both_sides_of_an_estimator(data):
     X = pd.DataFrame(B, columns=COLUMNS)
     with pytest.warns(PrivacyLeakWarning, match='cut out of the private rows'):
         PrivateLinearRegression(public=(X, y_B), random_state=0).fit(X, y_B)
+
+
+# -------------------- columns that are no numbers, where rows must be counted first
+
+@pytest.mark.parametrize('more', [{}, {'neighbours': 'add/remove'}], ids=['replace', 'add/remove'])
+def test_levels_and_dates_on_a_cluster_are_no_reason_to_stop(more):
+    "To count them, all columns were read as numbers, those that the formula doesn't use too"
+    rng = np.random.default_rng(2)
+    frame = pd.DataFrame({'x': rng.normal(size=600), 'y': rng.normal(size=600)})
+    frame['g'] = pd.Categorical(rng.choice(['a', 'b'], 600))
+    frame['day'] = pd.date_range('2020', periods=600)
+    public, private = frame[:50], dd.from_pandas(frame[50:], npartitions=3)
+    with dask.config.set(scheduler='synchronous'):
+        made = [fit(formula, private, public, epsilon=2., **more) for formula in ('y ~ x + g', 'y ~ x')]
+        if not more: assert [f.n for f in made] == [550]*2
+
+
+# -------------------- columns of Arrow and Polars, handed to estimators
+
+COLUMNS_OF_ARROW = {
+    'text that is no Unicode': lambda odd: _not_unicode([b'x\xff7314159' if odd else b'1']*2 + [b'2']*38),
+    'nanoseconds': lambda odd: pa.array([7314159 if odd else 1000]*2 + [2000]*38, pa.time64('ns')),
+    'far dates': lambda odd: pa.array([2**31 - 1 if odd else 1]*2 + [2]*38, pa.int32()).cast(pa.date32()),
+    'gaps': lambda odd: pa.array([None if odd else 1]*2 + [2]*38),
+    'codes': lambda odd: pa.array(['x' if odd else '1']*2 + ['2']*38).dictionary_encode(),
+}
+
+
+@pytest.mark.parametrize('box', ['arrow', 'chunks', 'polars'])
+@pytest.mark.parametrize('kind', COLUMNS_OF_ARROW)
+def test_estimators_take_every_cell_of_arrow_and_polars(kind, box):
+    "numpy was asked for the cells, and Arrow quoted the one that it can't have"
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(40, 2))
+    public = rng.normal(size=(20, 2)), np.arange(20.) % 2 + 1
+    for odd in (False, True):
+        cells = COLUMNS_OF_ARROW[kind](odd)
+        table = pa.table({'a': X[:, 0], 'b': cells})
+        if box == 'polars': table = pl.from_arrow(table)
+        y = cells if box == 'arrow' else table['b']
+        for model in (PrivateLinearRegression, PrivateLogisticRegression):
+            made = model(public=public)
+            t = silently(made._private, X, y)[1]
+            Z = silently(made._private, table, np.ones(40))[0]
+            assert len(t) == len(Z) == 40
+            if kind in ('gaps', 'codes'): np.testing.assert_array_equal(Z.iloc[:, 1], [math.nan if odd else 1]*2 + [2]*38)
