@@ -199,9 +199,10 @@ def _check_kind(X, name, loose=False):
 _DAY, _HOUR = 86400, 3600
 _PER_SECOND = dict(s=1, ms=10**3, us=10**6, ns=10**9)
 
-def _years(zone):
-    "Seconds of the first and the last moment that Python has in a time zone"
+def _years(zone, unit='s'):
+    "Seconds of the first and the last moment that Python has in a time zone, and the unit can hold"
     low, high = -62135596800, 253402300799 # years 1 to 9999
+    if unit == 'ns': low, high = -9223372036, 9223372036 # 64 bits
     if zone in (None, 'None', 'UTC'): return low, high
     if zone[0] in '+-' or zone.startswith('UTC'): return low + _DAY, high - _DAY # by any offset
     return low + 16*_HOUR, high - 15*_HOUR # no place was further from UTC
@@ -211,7 +212,7 @@ def _bounds(t):
     import pyarrow.types as p
     if p.is_time(t): return 0, _DAY - 1
     if p.is_duration(t): return -106_751_990*_DAY, 106_751_990*_DAY # of pandas
-    return _years(getattr(t, 'tz', None)) if p.is_date(t) or p.is_timestamp(t) else None
+    return _years(getattr(t, 'tz', None), getattr(t, 'unit', 's')) if p.is_date(t) or p.is_timestamp(t) else None
 
 # %% ../nbs/00_checks.ipynb #35cb8662
 def plain_cells(
@@ -281,7 +282,7 @@ def plain_column(
 
 def _within_zone(column):
     "Moments in a time zone, missing where Python has none"
-    low, high = _years(str(column.dtype.tz))
+    low, high = _years(str(column.dtype.tz), column.dtype.unit)
     seconds = column.dt.tz_convert(None).to_numpy().astype('datetime64[s]').astype(np.int64)
     return column.where((seconds >= low) & (seconds <= high))
 

@@ -88,11 +88,17 @@ def _as_level(v):
     if isinstance(v, (bool, np.bool_)): return str(bool(v))
     if isinstance(v, Integral): return str(int(v)) if abs(v) < 10**18 else '\0'
     if isinstance(v, (Real, Decimal)): return _real_level(v)
-    if isinstance(v, (pd.Interval, pd.Period)): return str(v)
+    if isinstance(v, pd.Interval): return _interval_level(v)
+    if isinstance(v, pd.Period): return str(v)
     if not isinstance(v, datetime.date): return '\0'
     return v.isoformat().removesuffix(_MIDNIGHT)
 
 _MIDNIGHT = 'T00:00:00' # left out: some readers make a time of every day
+
+def _interval_level(v):
+    "An interval as a text: its ends as levels, for a gap in another row makes floats of them"
+    left, right = '(['[v.closed_left], ')]'[v.closed_right]
+    return f'{left}{_as_level(v.left)}, {_as_level(v.right)}{right}'
 
 def _real_level(v):
     "A number as a text"

@@ -286,6 +286,8 @@ def _check_real(X):
 
 def _cells(X):
     "Arrays and lists as numbers"
+    if hasattr(X, 'dtype') and X.dtype.kind == 'V': raise ValueError("X must hold real numbers only")
+    if hasattr(X, 'dtype') and X.dtype.kind == 'T': X = X.astype(object)
     if hasattr(X, 'dtype'): return to_floats(X, 'X', loose=True) if X.dtype.kind in 'OUS' else X
     return to_floats(X, 'X', loose=True)
 
@@ -313,6 +315,7 @@ def _one_column(y):
 
 def _flat(y):
     "Responses as an array; those in a list as they are, each by itself"
+    if isinstance(y, (pd.Index, pd.api.extensions.ExtensionArray)): y = plain_column(pd.Series(y))
     if hasattr(y, '__array__') or not isinstance(y, (list, tuple)): return np.asarray(y)
     bare = (v[0] if isinstance(v, (list, tuple)) and len(v) == 1 else v for v in y)
     return np.fromiter(bare, object, len(y))

@@ -841,3 +841,43 @@ def test_estimators_take_every_cell_of_arrow_and_polars(kind, box):
             Z = silently(made._private, table, np.ones(40))[0]
             assert len(t) == len(Z) == 40
             if kind in ('gaps', 'codes'): np.testing.assert_array_equal(Z.iloc[:, 1], [math.nan if odd else 1]*2 + [2]*38)
+
+
+# -------------------- intervals, texts of numpy, the end of 64 bits, columns without labels
+
+def test_an_interval_is_one_level_whatever_stands_beside_it():
+    "A gap in another row made floats of its ends, and a level that nobody knew"
+    encoding = Encoding.of('y ~ a', levels={'a': ['(0, 1]', '(1, 2]']})
+    one, two = pd.Interval(0, 1), pd.Interval(1, 2)
+    frames = [pd.DataFrame({'a': pd.Series([one, two, last]), 'y': 1.}) for last in (two, None)]
+    first, other = (EncodedRows(frame, encoding).load()[0][:2, 0] for frame in frames)
+    assert first.tolist() == other.tolist() == [0, 1]
+
+
+@pytest.mark.skipif(not hasattr(np.dtypes, 'StringDType'), reason='numpy 2 has it')
+@pytest.mark.parametrize('last', [SECRET, None])
+def test_texts_of_numpy_in_scikit_learn(last):
+    "Its words for a text that is no number hold the text"
+    X = np.array(['1', '2', last], dtype=np.dtypes.StringDType(na_object=None))[:, None]
+    made = PrivateLinearRegression()._private(X, np.arange(3.))[0]
+    np.testing.assert_array_equal(made[:, 0], [1, 2, float(SECRET) if last else math.nan])
+
+
+def test_the_last_moment_of_64_bits():
+    "`pd.Timestamp.max` as 'no end', in a zone east of UTC: no cell stops a fit, and none is quoted"
+    last = pd.Series(np.array([1]*5 + [pd.Timestamp.max.value], 'M8[ns]')).dt.tz_localize('UTC')
+    ends = last.dt.tz_convert('Europe/Amsterdam')
+    X = pd.DataFrame({'a': ends, 'b': np.arange(6.)})
+    encoding = Encoding.of('y ~ a + b', levels={'a': ['x', 'z']})
+    for column in (ends, ends.astype('timestamp[ns, Europe/Amsterdam][pyarrow]')):
+        rows = EncodedRows(X.assign(a=column, y=1.), encoding)
+        assert len(silently(rows.load)[1]) == 6
+        assert as_units(rows, None, 'a', strict=None).units >= 1
+        assert np.isnan(silently(PrivateLinearRegression()._private, X.assign(a=column), X.b)[0].a.iloc[-1])
+
+
+@pytest.mark.parametrize('box', [pd.Index, lambda s: s.array])
+def test_responses_without_labels_are_read_as_a_column(box):
+    days = pa.array([1]*5 + [2**31 - 1], pa.int32()).cast(pa.date32())
+    s = pd.Series(pd.arrays.ArrowExtensionArray(days))
+    assert np.isnan(silently(PrivateLinearRegression()._private, np.ones((6, 2)), box(s))[1][-1])
