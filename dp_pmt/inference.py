@@ -415,7 +415,8 @@ def _freedom(
     "Degrees of freedom of a typical standard error"
     e2 = 2/max(rows - p, 1) + relative**2 + np.minimum(noise, 1)**2
     share = sampling/np.maximum(sampling + privacy, 1e-300)
-    return float(2/np.median(e2*share**2))
+    known = float(np.median(e2*share**2))
+    return 2/known if known > 1e-12 else math.inf
 
 # %% ../nbs/22a_inference.ipynb #1d109bf9
 def inference_share(
