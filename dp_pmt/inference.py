@@ -366,7 +366,8 @@ def errors(
     # of a column that was left out both are 0
     se = np.sqrt(np.maximum(np.diag(privacy + sampling), 1e-300))
     return dict(clip_bias=float(np.max(pull/se)),
-                collinear=_collinear(at, M, equal), cov=privacy + sampling, cov_privacy=privacy, residual_sd=at.unit*math.sqrt(s2),
+                collinear=_collinear(at, M, equal), cov=privacy + sampling,
+                cov_privacy=privacy, residual_sd=at.unit*math.sqrt(s2),
                 df=_freedom(rows, len(C), sd/s2, noise, np.diag(sampling), np.diag(privacy)),
                 cov_type='nonrobust' if influences is None else kind, assumed=assumed,
                 r2=_explained(at, M, rows, s2),

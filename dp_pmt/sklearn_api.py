@@ -286,10 +286,10 @@ def _check_real(X):
 
 def _cells(X):
     "Arrays and lists as numbers"
-    if hasattr(X, 'dtype') and X.dtype.kind == 'V': raise ValueError("X must hold real numbers only")
-    if hasattr(X, 'dtype') and X.dtype.kind == 'T': X = X.astype(object)
-    if hasattr(X, 'dtype'): return to_floats(X, 'X', loose=True) if X.dtype.kind in 'OUS' else X
-    return to_floats(X, 'X', loose=True)
+    kind = X.dtype.kind if hasattr(X, 'dtype') else 'O'
+    if kind == 'V': raise ValueError("X must hold real numbers only")
+    if kind == 'T': X = X.astype(object) # texts of numpy
+    return to_floats(X, 'X', loose=True) if kind in 'OUST' else X
 
 def _are(y, label):
     "Which cells are this label; a cell that can't be compared is not"
