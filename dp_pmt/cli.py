@@ -293,7 +293,7 @@ def _parser():
     fitting.add_argument('--account', help="the account to charge; by default a file beside"
                                            " the private rows, whatever link leads to them; a"
                                            " pattern of several files needs one")
-    fitting.add_argument('--limit', type=float, default=10.,
+    fitting.add_argument('--limit', type=float,
                          help="epsilon that a new account may spend in all (10)")
     fitting.add_argument('--no-account', action='store_true', help="keep no account")
     fitting.add_argument('--seed', type=int, help="a seed: an experiment, not for publication")
@@ -409,15 +409,24 @@ def _account(args):
     "The account to charge; None if none is kept"
     path = _account_path(args)
     if path is None: return None
-    if path.exists(): return _opened(args, path, f"{_still(Account(path))} left")
+    limit = 10. if args.limit is None else args.limit
+    if path.exists():
+        old = Account(path)
+        if args.limit is not None: _check_limit(old, limit)
+        return _opened(args, path, f"{_still(old)} left")
     if not os.access(path.resolve().parent, os.W_OK): raise ValueError(
         f"there is no place for the account {str(path)!r}: --account names another")
-    if args.epsilon is not None and args.epsilon > args.limit: raise ValueError(
+    if args.epsilon is not None and args.epsilon > limit: raise ValueError(
         f"--epsilon {args.epsilon:g} is more than a new account may spend in all:"
-        f" --limit {args.limit:g}")
-    new = f"new, over epsilon = {args.limit:g}"
-    make = lambda: _opened(args, path, new, args.limit)
-    return _Later(eps_to_rho(args.limit, args.delta, safe=True), make)
+        f" --limit {limit:g}")
+    make = lambda: _opened(args, path, f"new, over epsilon = {limit:g}", limit)
+    return _Later(eps_to_rho(limit, args.delta, safe=True), make)
+
+def _check_limit(account, limit):
+    "Raise if an account that exists was opened with another limit"
+    if eps_to_rho(limit, account.delta, safe=True) == account.rho: return
+    raise ValueError("--limit is for a new account; this one was opened with epsilon ="
+                     f" {fine_eps(account.rho, account.delta):.4g}, and that stays")
 
 def _opened(args, path, state, limit=None):
     "The account in that file, and a line about it"
@@ -442,11 +451,17 @@ def _fit(args):
     made = fit(private=args.private, public=known, method=args.method, family=args.family,
                seed=args.seed, budget=account, **who, **_model(args))
     if isinstance(account, _Later): account = account.account
-    print(made.summary(delta=args.delta))
+    _print(made, args.delta)
     for out in args.out: _write(made, out, args.delta, account, _public_words(args, known, made))
     if account:
         _say(f"account: epsilon = {account.eps():.4g} spent in total, {_still(account)} left for"
              " one more release")
+
+def _print(made, delta):
+    "The regression table, its notes in the words of the command"
+    shown = made.summary(delta=delta)
+    shown.notes = [_as_typed(note) for note in shown.notes]
+    print(shown)
 
 def _known(args):
     "What is public: a file, a codebook, or nothing"
@@ -515,7 +530,7 @@ def _show(args):
     _check_file(args.file)
     if args.out: _check_kept(args.out, args.file)
     made = Fit.from_json(Path(args.file))
-    print(made.summary(delta=args.delta))
+    _print(made, args.delta)
     print(made.statement(args.delta))
     if args.out: _write(made, args.out, args.delta)
 
@@ -533,7 +548,7 @@ _OPTIONS = ('epsilon|rho|delta|width|of|complete|levels|other|missing|public|ran
 
 def _as_typed(text):
     "What Python says of an option, in the words of the command"
-    text = re.sub(r"levels=\{'([^']+)': \[\.\.\.\]\}", r'--levels \1=...', text)
+    text = re.sub(r"levels=\{'?([^':{}]+)'?: \[\.\.\.\]\}", r'--levels \1=...', text)
     text = re.sub(r'levels=\{\.\.\.\}', '--levels', text)
     text = re.sub(rf"(?<![\w-])({_OPTIONS})='(\w+)'", r'--\1 \2', text)
     text = re.sub(rf"(?<![\w-])({_OPTIONS})=(?=[\s,.:;)]|$)", r'--\1', text)

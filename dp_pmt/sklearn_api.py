@@ -199,16 +199,8 @@ class PrivateLogisticRegression(ClassifierMixin, _PrivateModel):
 
     def _labels(self, y):
         "The two classes: told, of the public rows, or, with a warning, of the private ones"
-        known = self.classes if self.classes is not None else self.public and np.unique(self.public[1])
-        if known is None:
-            y = np.asarray(list(y))
-            _check_real(y)
-            check_classification_targets(y)
-            if type_of_target(y) not in ('binary', 'unknown') and len(np.unique(y)) != 1: raise ValueError(
-                f"Only binary classification is supported. The type of the target is {type_of_target(y)}.")
-            warn("the labels are taken from the private rows: name them, classes=(no, yes)", PrivacyLeakWarning)
-            known = np.unique(y)
-        known = np.asarray(known)
+        known = self.classes if self.classes is not None else self.public and _sorted(self.public[1])
+        known = np.asarray(_private_labels(y) if known is None else known)
         if len(known) == 2: return known
         few = 'only one class is there' if len(known) == 1 else f'there are {len(known)} classes'
         raise ValueError(f"there must be two, but {few}: name them, classes=(no, yes)")
@@ -290,6 +282,22 @@ def _cells(X):
     if kind == 'V': raise ValueError("X must hold real numbers only")
     if kind == 'T': X = X.astype(object) # texts of numpy
     return to_floats(X, 'X', loose=True) if kind in 'OUST' else X
+
+def _private_labels(y):
+    "Labels as the private rows have them, with a warning: that is no privacy"
+    warn("the labels are taken from the private rows: name them, classes=(no, yes)", PrivacyLeakWarning)
+    y = np.asarray(list(y))
+    _check_real(y)
+    known = _sorted(y)
+    check_classification_targets(y)
+    if type_of_target(y) in ('binary', 'unknown') or len(known) == 1: return known
+    raise ValueError(f"Only binary classification is supported. The type of the target is {type_of_target(y)}.")
+
+def _sorted(y):
+    "The labels that occur, in order"
+    try: return np.unique(y)
+    except TypeError: pass # numpy's own text names types, and a chain of errors would show it
+    raise ValueError("labels of several types, or gaps, have no order: name them, classes=(no, yes)")
 
 def _are(y, label):
     "Which cells are this label; a cell that can't be compared is not"

@@ -451,6 +451,16 @@ def test_odd_label_in_scikit_learn(data, classes, odd):
         assert np.array_equal(np.delete(coded, AT), np.delete(y > 5, AT))
 
 
+@pytest.mark.parametrize('odd', [None, object()], ids=['gap', 'object'])
+def test_labels_without_an_order_are_warned_of_and_refused(data, odd):
+    "Labels that nobody named: first the warning, then one error in our own words"
+    A, y, *_ = data
+    labels = [odd if i == AT else ('no', 'yes')[int(v > 5)] for i, v in enumerate(y)]
+    with pytest.warns(PrivacyLeakWarning, match='taken from the private rows'):
+        with pytest.raises(ValueError, match='name them, classes=') as said: PrivateLogisticRegression().fit(A, labels)
+    assert said.value.__context__ is None
+
+
 @pytest.mark.parametrize('odd', ODD)
 def test_odd_cell_of_a_list_in_scikit_learn(data, odd):
     "One odd cell in nested lists leaves the others what they are, to the last bit"
