@@ -4,8 +4,8 @@
 
 # %% auto #0
 __all__ = ['shown', 'label', 'check_positive', 'check_all', 'check_fraction', 'check_integer', 'check_choice', 'check_options',
-           'check_rng', 'check_finite', 'plain_cells', 'unicode_cells', 'plain_column', 'to_floats', 'shape_of',
-           'as_matrix', 'PrivacyLeakWarning', 'warn', 'explain']
+           'check_rng', 'check_finite', 'kind_of', 'check_readable', 'named_types', 'plain_cells', 'unicode_cells',
+           'plain_column', 'to_floats', 'shape_of', 'as_matrix', 'PrivacyLeakWarning', 'warn', 'explain']
 
 # %% ../nbs/00_checks.ipynb #7bdc5e7e
 import inspect
@@ -179,14 +179,60 @@ def check_finite(
     raise ValueError(f"{label(name)} must hold finite real numbers only{bound}")
 
 # %% ../nbs/00_checks.ipynb #42934c51
-def _is_number(t, loose):
-    "Does a column of this type hold numbers? If `loose`, may it?"
-    return t.kind in ('biufOUS' if loose else 'biuf') and not (loose and hasattr(t, 'categories'))
+_OF_NUMPY = {**dict.fromkeys('biuf', 'number'), 'U': 'text', 'S': 'text', 'O': 'object', 'c': 'other'}
+_UNITS = ('Y', 'M', 'W', 'D', 'h', 'm', 's', 'ms', 'us', 'ns') # of dates and durations
 
+def kind_of(
+    t,   # Type of a column: of numpy, pandas or Arrow
+)->str:  # `'number'`, `'text'`, `'object'`, `'category'`, `'other'` (dates, say), or nothing
+    "What a type holds; nothing, unless every cell can be read by itself, whatever it is"
+    if type(t).__module__.startswith('pyarrow'): return _of_arrow(t)
+    if not isinstance(t, np.dtype): return _of_pandas(t)
+    if t.kind in 'mM': return 'other' if np.datetime_data(t) in [(u, 1) for u in _UNITS] else ''
+    return _OF_NUMPY.get(t.kind, '')
+
+def _of_arrow(t):
+    "See `kind_of`, for types of Arrow"
+    import pyarrow.types as p
+    if p.is_dictionary(t): return 'category' if kind_of(t.value_type) else ''
+    if getattr(t, 'extension_name', '') == 'arrow.uuid': return 'object'
+    kinds = {
+        'number': (p.is_floating, p.is_integer, p.is_boolean, p.is_decimal, p.is_null),
+        'text': (p.is_string, p.is_large_string, p.is_string_view, p.is_binary, p.is_large_binary, p.is_binary_view),
+        'object': (p.is_fixed_size_binary,), 'other': (p.is_date, p.is_timestamp)}
+    return next((kind for kind, tests in kinds.items() if any(f(t) for f in tests)), '')
+
+def _of_pandas(t):
+    "See `kind_of`, for types of pandas"
+    import pandas as pd
+    if isinstance(t, pd.ArrowDtype): return kind_of(t.pyarrow_dtype)
+    if isinstance(t, pd.CategoricalDtype): return 'category' if kind_of(t.categories.dtype) else ''
+    if isinstance(t, pd.StringDtype): return 'text'
+    if isinstance(t, (pd.DatetimeTZDtype, pd.PeriodDtype, pd.IntervalDtype)): return 'other'
+    own = type(t).__module__.split('.')[0] == 'pandas' # nullable, sparse
+    return 'number' if own and t.kind in 'biuf' else ''
+
+def check_readable(
+    types:dict, # Column: type
+):
+    "Raise if there is no reading one cell of a column without the others; looks at no cell"
+    wrong = {c: t for c, t in types.items() if not kind_of(t)}
+    if wrong: raise ValueError(f"columns must hold numbers, text, categories or dates, not {named_types(wrong)}:"
+                               " make one of these of it beforehand")
+
+def named_types(
+    types:dict, # Column: type
+)->str:
+    "Types and their columns, for an error"
+    words = {c: re.sub(r'\W+', ' ', str(t).removesuffix('[pyarrow]')).strip() for c, t in types.items()}
+    return ', '.join(f"{label(word, 'that')} ({label(c, 'a column')})" for c, word in words.items())
+
+# %% ../nbs/00_checks.ipynb #903078f7
 def _check_kind(X, name, loose=False):
     "Refuse types that are not real numbers"
     types = list(X.dtypes) if hasattr(X, 'columns') else [X.dtype]
-    wrong = [str(j) for j, t in enumerate(types) if not _is_number(t, loose)]
+    taken = ('number', 'text', 'object') if loose else ('number',)
+    wrong = [str(j) for j, t in enumerate(types) if kind_of(t) not in taken]
     if not wrong: return
     where = ''
     if hasattr(X, 'columns'): # by number: a file without a header has data for names
@@ -208,21 +254,18 @@ def _years(zone, unit='s'):
     return low + 16*_HOUR, high - 15*_HOUR # no place was further from UTC
 
 def _bounds(t):
-    "First and last second that Python has in an Arrow type of dates or times; None for other types"
+    "First and last second that Python has in an Arrow type of dates; None for other types"
     import pyarrow.types as p
-    if p.is_time(t): return 0, _DAY - 1
-    if p.is_duration(t): return -106_751_990*_DAY, 106_751_990*_DAY # of pandas
     return _years(getattr(t, 'tz', None), getattr(t, 'unit', 's')) if p.is_date(t) or p.is_timestamp(t) else None
 
 # %% ../nbs/00_checks.ipynb #35cb8662
 def plain_cells(
     column, # Arrow array, whole or in chunks
 ):          # The same, of a type whose cells Python can hold
-    "Dates and times that Python doesn't have become null, views text or bytes, text valid Unicode"
+    "Dates that Python doesn't have become null, views text or bytes, text valid Unicode"
     import pyarrow as pa
     t = column.type
     if pa.types.is_dictionary(t) and _beyond(t): return plain_cells(column.cast(t.value_type))
-    if t == pa.time64('ns'): return plain_cells(column.cast(pa.time64('us'), safe=False))
     if pa.types.is_string_view(t): return unicode_cells(column.cast(pa.large_string()))
     if pa.types.is_binary_view(t): return column.cast(pa.large_binary())
     if pa.types.is_string(t) or pa.types.is_large_string(t): return unicode_cells(column)
@@ -248,7 +291,7 @@ def _beyond(t):
     return views or p.is_string(t) or p.is_large_string(t) or _bounds(t) is not None
 
 def _within(column):
-    "Dates or times, null where Python has none"
+    "Dates, null where Python has none"
     import pyarrow as pa, pyarrow.compute as pc
     t = column.type
     integers = column.cast(pa.int32() if t.bit_width == 32 else pa.int64()).cast(pa.int64())
@@ -274,11 +317,19 @@ def plain_column(
         codes = column.cat.codes.to_numpy()
         return pd.Series(plain.array.take(codes, allow_fill=True), **labels)
     if isinstance(t, pd.DatetimeTZDtype): return _within_zone(column)
+    if t.kind == 'c': return _real_where_real(column)
     if getattr(t, 'storage', None) != 'pyarrow' and not isinstance(t, pd.ArrowDtype): return column
     cells = column.array.__arrow_array__()
     words = cells.cast(t.pyarrow_dtype.value_type) if str(t).startswith('dictionary') else cells
     words = plain_cells(words)
     return column if words is cells else pd.Series(words, dtype=pd.ArrowDtype(words.type), **labels)
+
+def _real_where_real(column):
+    "Cells of complex numbers: pandas makes a column complex because of one cell"
+    import pandas as pd
+    cells = column.to_numpy()
+    real = np.where(cells.imag == 0, cells.real.astype(object), cells)
+    return pd.Series(real, dtype=object, index=column.index, name=column.name)
 
 def _within_zone(column):
     "Moments in a time zone, missing where Python has none"

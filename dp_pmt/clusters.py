@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 from tqdm.auto import tqdm
 
-from .checks import to_floats
+from .checks import kind_of, to_floats
 from .files import arrays, as_frame, chosen, need_arrow, quietly, refuse_types, skipping
 from .rows import BLOCK, ArrayRows, Rows, Sums, add_up, as_rows, check_known
 
@@ -87,6 +87,10 @@ class DaskRows(Rows):
         "Raise if a column's declared type can't be that of numbers"
         to_floats(self.meta, 'A', loose=not strict)
 
+    def declared_types(self):
+        "Types of a frame's columns"
+        return {} if self.frame is None else dict(self.frame.dtypes)
+
     def _parts(self, columns=None):
         "A task for each partition, that brings its rows with these columns"
         if self.frame is None: return list(self.chunks.to_delayed().ravel())
@@ -145,7 +149,6 @@ def _dask_sums(f, rows, y, columns):
 class SparkRows(Rows):
     "Rows of a Spark frame, summed where they are"
     ordered, outermost = False, True
-    _NUMBERS = ('double', 'float', 'int', 'bigint', 'smallint', 'tinyint', 'decimal', 'boolean')
 
     def __init__(self,
         A,            # Spark frame
@@ -159,9 +162,13 @@ class SparkRows(Rows):
 
     def check_types(self, strict=True):
         "Raise if a column's declared type can't be that of numbers"
-        good = self._NUMBERS if strict else (*self._NUMBERS, 'string')
-        asked = {c: t for c, t in self.frame.dtypes if c in (*self.names, self.response)}
-        refuse_types({c: t for c, t in asked.items() if t.split('(')[0] not in good})
+        types = self.declared_types()
+        refuse_types({c: types[c] for c in (*self.names, self.response)}, strict)
+
+    def declared_types(self):
+        "Types of the columns, as Arrow has them"
+        from pyspark.sql.pandas.types import to_arrow_schema
+        return {field.name: field.type for field in to_arrow_schema(self.frame.schema)}
 
     def _selected(self, columns):
         "The frame with these columns"
@@ -234,6 +241,11 @@ class Sites(Rows):
         "Raise if a site has a column whose declared type can't be that of numbers"
         for s in self.sites: s.check_types(strict)
 
+    def declared_types(self):
+        "Types at the sites; where they differ, one that can't be read counts"
+        types = [pair for s in self.sites for pair in s.declared_types().items()]
+        return dict(sorted(types, key=lambda pair: not kind_of(pair[1])))
+
     def stamp(self):
         "The stamps of all sites"
         return ''.join(s.stamp() for s in self.sites)
@@ -285,6 +297,10 @@ class _Around(Rows):
     def check_types(self, strict=True):
         "Raise if a column's declared type can't be that of numbers"
         self.rows.check_types(strict)
+
+    def declared_types(self):
+        "Those of the rows inside"
+        return self.rows.declared_types()
 
     def _inside(self): return [self.rows]
 

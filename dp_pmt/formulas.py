@@ -23,7 +23,7 @@ from operator import add
 import numpy as np
 import pandas as pd
 
-from .checks import check_choice, label, plain_column, shown
+from .checks import check_choice, check_readable, label, plain_column, shown
 from .files import TableRows, decimal_points, open_rows, quietly
 from .rows import BLOCK, Rows, as_rows, check_known
 
@@ -499,6 +499,7 @@ class Encoding:
         for c in self.needs(response):
             if list(frame.columns).count(c) != 1: raise ValueError(
                 _not_there(c, list(frame.columns), where, self.public_names))
+        check_readable({c: frame[c].dtype for c in self.needs(response)})
 
     def compacted(self,
         frame,         # Rows, a pandas frame
@@ -765,6 +766,7 @@ def _check_there(public, columns, alone):
     for c in columns:
         if c not in names and c in alone: continue # rows without responses
         if names.count(c) != 1: raise ValueError(_not_there(c, names, 'the public rows', names))
+    check_readable({c: public[c].dtype for c in columns if c in names})
 
 def _not_there(column, names, where, public):
     "What to say of a column that isn't there once, with a guess among names of public columns"
@@ -890,6 +892,10 @@ class _FrameRows(Rows):
         "The frame's labels"
         return self.frame.index
 
+    def declared_types(self):
+        "Types of the frame's columns"
+        return dict(self.frame.dtypes)
+
     def frames(self, columns=None, skip=0):
         "The rows from `skip` on, block by block, as they are"
         if self.compact is None: self.compact = quietly(self.encoding.compacted, self.frame, self.ids)
@@ -946,6 +952,7 @@ class EncodedRows(Rows):
         absent = [c for c in encoding.columns if c not in known]
         if absent: raise ValueError(
             _not_there(absent[0], known, 'the private rows', encoding.public_names))
+        check_readable({c: t for c, t in self.declared_types().items() if c in encoding.columns})
 
     @property
     def n(self):
@@ -966,11 +973,9 @@ class EncodedRows(Rows):
         "The table's rows as they are"
         return self.source.frames(columns or self.encoding.columns, skip)
 
-    def declared_types(self)->dict:
-        "Types of the table's columns, where they are declared; looks at no cell"
-        frame = getattr(self.source, 'frame', None)
-        if frame is not None: return dict(frame.dtypes)
-        return self.source.types if getattr(self.source, 'declared', False) else {}
+    def declared_types(self):
+        "Those of the table"
+        return self.source.declared_types()
 
     def blocks(self, skip=0):
         "The rows from `skip` on, as numbers"

@@ -19,7 +19,7 @@ import pandas as pd
 from .algorithms import dp_pmtolse, dp_ssp
 from .anchored import dp_anchored, public_anchor
 from .checks import check_choice, check_fraction, check_integer, check_options
-from .checks import check_positive, warn
+from .checks import check_positive, kind_of, warn
 from .crossing import warn_overlap
 from .files import files_of, read_table
 from .formulas import EncodedRows, Encoding
@@ -179,16 +179,12 @@ def _public_side(public, sep, decimal):
 
 def _check_levels(rows):
     "Raise if a column is text by its declared type, and nobody names its levels"
-    types = {str(c): str(t) for c, t in rows.declared_types().items()}
-    text = [c for c in rows.encoding.plan['numbers'] if types.get(c, '').startswith(_TEXT)]
+    kinds = {str(c): kind_of(t) for c, t in rows.declared_types().items()}
+    text = [c for c in rows.encoding.plan['numbers'] if kinds.get(c) in ('text', 'object', 'category')]
     if not text: return
     name = repr(text[0])
     raise ValueError(f"{name} is text by its type, and nothing public shows its levels: give"
                      f" levels={{{name}: [...]}}, the reference first, or make numbers of it")
-
-# how the names of types of text begin
-_TEXT = ('object', 'str', 'category', 'large_string', 'dictionary', 'String', 'Categorical',
-         'Enum')
 
 # %% ../nbs/27_front.ipynb #f1ebfb8f
 def _encoded(known, encoding):

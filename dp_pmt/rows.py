@@ -213,6 +213,10 @@ class Rows:
         "The rows that these are made of, one after the other, if they are made of others"
         return ()
 
+    def declared_types(self)->dict:
+        "Types of the columns by name, where they are declared; looks at no cell"
+        return {}
+
     def without(self,
         column:str, # Name of a column
     )->'Rows':      # The same rows; the column may be no covariate in the first place
@@ -381,6 +385,10 @@ class ArrayRows(Rows):
         shape_of(self.A, 'A', 2, not strict)
         shape_of(self.y, 'y', 1, not strict)
 
+    def declared_types(self):
+        "Types of the columns"
+        return {c: x.dtype for c, x in self._columns([*self._own(), self.response, *self.aside]).items()}
+
     def labels(self):
         "The labels of a frame or a column of it"
         return next((x.index for x in (self.A, self.y) if hasattr(x, 'iloc')), None)
@@ -409,10 +417,13 @@ class ArrayRows(Rows):
         for i in range(skip, len(self.y), rows):
             yield pd.DataFrame({c: _plain(x, i, i + rows) for c, x in found.items()})
 
+    def _own(self):
+        "Names of the covariates"
+        return self.names or [f'x{j}' for j in range(self.A.shape[1])]
+
     def _columns(self, names):
         "Columns by name; those of an array are called x0, x1 and so on"
-        A = getattr(self.A, 'iloc', self.A)
-        own = self.names or [f'x{j}' for j in range(self.A.shape[1])]
+        A, own = getattr(self.A, 'iloc', self.A), self._own()
         at = {name: j for j, name in enumerate(own)}
         names = [*own, self.response] if names is None else list(names)
         check_known(names, [*own, self.response, *self.aside])

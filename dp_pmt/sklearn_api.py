@@ -15,7 +15,7 @@ import pandas as pd
 
 from .algorithms import dp_ssp
 from .anchored import dp_anchored
-from .checks import PrivacyLeakWarning, plain_column, to_floats, warn
+from .checks import PrivacyLeakWarning, check_readable, plain_column, to_floats, warn
 from .crossing import warn_overlap
 from .files import in_memory, quietly
 from .glm import dp_glm
@@ -78,7 +78,7 @@ class _PrivateModel(BaseEstimator):
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
         with np.errstate(all='ignore'): # a long double may be too large for float64
             X = validate_data(self, _table(X), ensure_all_finite=False, dtype=float)
-        y = self._responses(_one_column(_in_pandas(y)))
+        y = self._responses(_one_column(_checked(_in_pandas(y))))
         return _named(X, self), to_floats(y, 'y', loose=True) # by position, as scikit-learn has it
 
     def _public(self):
@@ -245,9 +245,15 @@ class PrivateLogisticRegression(ClassifierMixin, _PrivateModel):
 # %% ../nbs/28_sklearn.ipynb #27b44ca4
 def _table(X):
     "Rows as numbers; what is no table is refused here, for scikit-learn would quote it"
-    X = _as_numbers(_in_pandas(X))
+    X = _as_numbers(_checked(_in_pandas(X)))
     if X.ndim == 2: return X
     raise ValueError(f"X must have 2 dimensions, got {X.ndim}: one column is X[:, None]. Reshape your data")
+
+def _checked(X):
+    "Rows or responses, if the types of their columns are such that each cell can be read by itself"
+    if hasattr(X, 'dtypes') and hasattr(X, 'columns'): check_readable(dict(X.dtypes))
+    elif isinstance(getattr(X, 'dtype', None), (np.dtype, pd.api.extensions.ExtensionDtype)): check_readable({'a column': X.dtype})
+    return X
 
 def _in_pandas(X):
     "A table or a column of Arrow or Polars as one of pandas, for what numpy can't hold it quotes"
@@ -279,9 +285,7 @@ def _check_real(X):
 def _cells(X):
     "Arrays and lists as numbers"
     kind = X.dtype.kind if hasattr(X, 'dtype') else 'O'
-    if kind == 'V': raise ValueError("X must hold real numbers only")
-    if kind == 'T': X = X.astype(object) # texts of numpy
-    return to_floats(X, 'X', loose=True) if kind in 'OUST' else X
+    return to_floats(X, 'X', loose=True) if kind in 'OUS' else X
 
 def _private_labels(y):
     "Labels as the private rows have them, with a warning: that is no privacy"

@@ -18,8 +18,8 @@ from numbers import Real
 import numpy as np
 import pandas as pd
 
-from .checks import label, plain_cells, plain_column
-from .files import in_memory, quietly
+from .checks import check_readable, label, plain_cells, plain_column
+from .files import decoded, in_memory, quietly
 from .rows import Rows, as_rows
 
 # %% ../nbs/12a_units.ipynb #315fae01
@@ -212,6 +212,7 @@ class UnitRows(Rows):
             skip += len(y)
 
     def check_types(self, strict=True): self.rows.check_types(strict)
+    def declared_types(self): return self.rows.declared_types()
     def stamp(self): return self.rows.stamp()
 
 # %% ../nbs/12a_units.ipynb #0faa32b2
@@ -242,7 +243,9 @@ def as_units(
     if hasattr(A, 'to_pandas') and not (y is None or isinstance(y, str)): A = in_memory(A)
     if isinstance(unit, str) and isinstance(A, pd.DataFrame): A, unit = _without_ids(A, unit)
     rows = as_rows(A, y, n, strict=strict if not isinstance(unit, str) else None)
-    if isinstance(unit, str): rows, unit = _ids_dropped(rows, unit)
+    if isinstance(unit, str):
+        rows, unit = _ids_dropped(rows, unit)
+        check_readable({c: t for c, t in rows.declared_types().items() if c == unit})
     else: unit = _as_ids(unit)
     rows.check_types(strict)
     check_labels(unit, rows.labels())
@@ -260,16 +263,19 @@ def check_labels(ids, *parts):
 def _cells(ids):
     "Ids of Arrow, Polars and masked arrays as a list: else one that is missing makes floats of all"
     if isinstance(ids, np.ma.MaskedArray): return ids.astype(object).filled(None).tolist()
-    if hasattr(ids, 'to_arrow') and (ids.dtype.is_temporal() or str(ids.dtype) == 'String'):
+    if hasattr(ids, 'to_arrow') and (ids.dtype.is_temporal() or ids.dtype.is_nested() or str(ids.dtype) == 'String'):
         ids = ids.to_arrow()
-    if hasattr(ids, 'to_pylist'): ids = plain_cells(ids)
-    as_list = getattr(ids, 'to_pylist', None) or getattr(ids, 'to_list', None)
-    return as_list() if as_list else ids
+    if not hasattr(ids, 'to_pylist'): return ids.to_list() if hasattr(ids, 'to_list') else ids
+    check_readable({'unit': ids.type})
+    if str(ids.type).startswith('dictionary'): ids = decoded(ids)
+    return plain_cells(ids).to_pylist()
 
 def _as_ids(unit):
     "Ids, one a row, whatever they are"
     if isinstance(unit, pd.Index):
         unit = unit.to_numpy() if isinstance(unit.dtype, np.dtype) else unit.array
+    t = getattr(unit, 'dtype', None)
+    if isinstance(t, (np.dtype, pd.api.extensions.ExtensionDtype)): check_readable({'unit': t})
     if isinstance(unit, pd.api.extensions.ExtensionArray): return unit
     if not hasattr(unit, 'iloc'): unit = _cells(unit)
     if isinstance(unit, (list, tuple)): return np.fromiter(unit, object, len(unit))

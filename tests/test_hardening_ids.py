@@ -129,12 +129,12 @@ def test_a_deep_copy_of_settings_pays_from_the_same_ledger():
 
 
 FAR = {
-    'date32': pa.date32(), 'date64': pa.date64(), 'seconds': pa.timestamp('s'), 'duration': pa.duration('s'),
-    'zone': pa.timestamp('us', 'Europe/Paris'), 'time': pa.time64('us')}
+    'date32': pa.date32(), 'date64': pa.date64(), 'seconds': pa.timestamp('s'),
+    'zone': pa.timestamp('us', 'Europe/Paris')}
 
 
 def _days(kind, far):
-    "Three dates or times, the second far beyond Python's"
+    "Three dates, the second far beyond Python's"
     t = FAR[kind]
     width = pa.int32() if t.bit_width == 32 else pa.int64()
     cells = pa.array([0, 2**(width.bit_width - 1) - 1 if far else 0, None], width)
@@ -184,26 +184,6 @@ def test_a_day_is_one_level_in_every_type(kind):
 def _not_unicode(cells):
     "Text whose bytes nobody checked, as readers bring it"
     return pa.Array.from_buffers(pa.string(), len(cells), pa.array(cells, pa.binary()).buffers())
-
-
-TABLES = {
-    'arrow': lambda t: t,
-    'coded': lambda t: t.set_column(0, 'id', t['id'].combine_chunks().dictionary_encode()),
-    'polars': pl.from_arrow,
-    'pandas': lambda t: t.to_pandas(types_mapper=pd.ArrowDtype),
-}
-
-
-@pytest.mark.parametrize('table', TABLES)
-def test_a_nanosecond_refuses_nothing(table):
-    "pandas can't take a time with nanoseconds out of an Arrow table, and quotes it"
-    counts = []
-    for last in (2000, 2001):
-        times = pa.array([1000, last, None, 1000], pa.time64('ns'))
-        made = TABLES[table](pa.table({'id': times, 'x': np.ones(4), 'y': np.ones(4)}))
-        beside = made.drop(columns='y') if table == 'pandas' else made.select(['id', 'x'])
-        counts += [as_units(made, 'y', 'id').units, as_units(beside, np.ones(4), 'id').units]
-    assert counts == [3]*4
 
 
 @pytest.mark.parametrize('kind', ['str', 'string[pyarrow]', 'dictionary', 'dask'])
@@ -313,17 +293,6 @@ def test_a_long_double_that_is_too_large_is_read_in_silence():
     with warnings.catch_warnings():
         warnings.simplefilter('error')
         as_units(np.ones((40, 1)), np.ones(40), ids).units
-
-
-@pytest.mark.parametrize('beside', [3, None])
-def test_an_id_of_several_fields_is_one_whatever_stands_beside_it(beside):
-    "A gap in a field of another row made floats of all, and the same person another one"
-    fields = pa.struct([('house', pa.int64()), ('person', pa.int64())])
-    ids = pa.array([dict(house=1, person=2), dict(house=1, person=beside)], fields)
-    tables = [pa.table({'who': ids.slice(0, n), 'x': np.ones(n), 'y': np.ones(n)}) for n in (1, 2)]
-    frames = [next(open_rows(table, 'y', ['x']).frames(['who'])) for table in tables]
-    alone, both = (_id_keys(frame.who, '0'*16) for frame in frames)
-    assert alone[0] == both[0] != both[1]
 
 
 def test_text_of_polars_that_is_no_unicode():

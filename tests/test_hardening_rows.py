@@ -826,7 +826,6 @@ def test_levels_and_dates_on_a_cluster_are_no_reason_to_stop(more):
 
 COLUMNS_OF_ARROW = {
     'text that is no Unicode': lambda odd: _not_unicode([b'x\xff7314159' if odd else b'1']*2 + [b'2']*38),
-    'nanoseconds': lambda odd: pa.array([7314159 if odd else 1000]*2 + [2000]*38, pa.time64('ns')),
     'far dates': lambda odd: pa.array([2**31 - 1 if odd else 1]*2 + [2]*38, pa.int32()).cast(pa.date32()),
     'gaps': lambda odd: pa.array([None if odd else 1]*2 + [2]*38),
     'codes': lambda odd: pa.array(['x' if odd else '1']*2 + ['2']*38).dictionary_encode(),
@@ -853,7 +852,7 @@ def test_estimators_take_every_cell_of_arrow_and_polars(kind, box):
             if kind in ('gaps', 'codes'): np.testing.assert_array_equal(Z.iloc[:, 1], [math.nan if odd else 1]*2 + [2]*38)
 
 
-# -------------------- intervals, texts of numpy, the end of 64 bits, columns without labels
+# -------------------- intervals, the end of 64 bits, columns without labels
 
 def test_an_interval_is_one_level_whatever_stands_beside_it():
     "A gap in another row made floats of its ends, and a level that nobody knew"
@@ -862,15 +861,6 @@ def test_an_interval_is_one_level_whatever_stands_beside_it():
     frames = [pd.DataFrame({'a': pd.Series([one, two, last]), 'y': 1.}) for last in (two, None)]
     first, other = (EncodedRows(frame, encoding).load()[0][:2, 0] for frame in frames)
     assert first.tolist() == other.tolist() == [0, 1]
-
-
-@pytest.mark.skipif(not hasattr(np.dtypes, 'StringDType'), reason='numpy 2 has it')
-@pytest.mark.parametrize('last', [SECRET, None])
-def test_texts_of_numpy_in_scikit_learn(last):
-    "Its words for a text that is no number hold the text"
-    X = np.array(['1', '2', last], dtype=np.dtypes.StringDType(na_object=None))[:, None]
-    made = PrivateLinearRegression()._private(X, np.arange(3.))[0]
-    np.testing.assert_array_equal(made[:, 0], [1, 2, float(SECRET) if last else math.nan])
 
 
 def test_the_last_moment_of_64_bits():

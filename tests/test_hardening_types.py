@@ -1,0 +1,179 @@
+"""A closed list of types. What is refused depends on the type of a column alone; of a type that is taken, any bits
+may stand in a cell: nothing is raised or warned of, and the other rows are what they were."""
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+
+pa = pytest.importorskip('pyarrow')
+dd = pytest.importorskip('dask.dataframe')
+duckdb = pytest.importorskip('duckdb')
+pl = pytest.importorskip('polars')
+pytest.importorskip('formulaic')
+pytest.importorskip('sklearn')
+import dp_pmt
+from dp_pmt.account import Budget
+from dp_pmt.clusters import Sites, watched
+from dp_pmt.formulas import EncodedRows, Encoding
+from dp_pmt.rows import ArrayRows, as_rows
+from dp_pmt.sklearn_api import PrivateLinearRegression
+from dp_pmt.units import _id_keys, as_units
+
+N = 40
+REST = dict(x=np.arange(N)/7, y=np.arange(N) % 5)
+PUBLIC = pd.DataFrame({'x': np.arange(12.), 'y': np.arange(12.) % 5, 'g': ['a', 'b', 'c']*4})
+ENCODINGS = dict(level=Encoding.of('y ~ x + g', PUBLIC), number=Encoding.of('y ~ x + g', PUBLIC.assign(g=PUBLIC.x)))
+
+
+# -------------------- what is not on the list
+
+def _of_arrow(cells, t): return lambda odd: pa.array([*cells[:1]*(N - 1), cells[odd]], t)
+
+
+REFUSED = {
+    'time': _of_arrow([5000, 7000], pa.time64('ns')), 'duration': _of_arrow([1, 2**62], pa.duration('s')),
+    'list': _of_arrow([[1], None], pa.list_(pa.int64())), 'struct': _of_arrow([{'a': 1}, {'a': None}], pa.struct([('a', pa.int64())])),
+    'coded time': lambda odd: REFUSED['time'](odd).dictionary_encode(),
+}
+TIMES = pd.Index(pd.array(pa.array([5000, 7000], pa.time64('ns')), dtype=pd.ArrowDtype(pa.time64('ns'))))
+OF_PANDAS = {
+    'sparse objects': lambda odd: pd.Series([0.]*(N - 1) + ['x' if odd else 0.], dtype=object).astype(pd.SparseDtype(object)),
+    'coded times': lambda odd: pd.Series(pd.Categorical.from_codes([0]*(N - 1) + [odd], TIMES)),
+}
+OF_NUMPY = {
+    'fields': lambda odd: np.array([(1, 2)]*(N - 1) + [(1, 2 + odd)], dtype=[('a', int), ('b', int)]),
+    'picoseconds': lambda odd: np.array([5]*(N - 1) + [2**62 if odd else 5]).astype('M8[ps]'),
+    'texts': lambda odd: np.array(['1']*(N - 1) + [None if odd else '1'], dtype=np.dtypes.StringDType(na_object=None)),
+}
+
+
+def tables(odd):
+    "(name, table with a column g that is refused)"
+    for kind, cells in REFUSED.items():
+        table = pa.table({**REST, 'g': cells(odd)})
+        yield kind, table
+        yield f'{kind} of pandas', table.to_pandas(types_mapper=pd.ArrowDtype)
+        yield f'{kind} at a site', Sites((table, 'y'))
+        yield f'{kind} watched', watched(table, 'y')
+        if kind not in ('coded time', 'duration'): yield f'{kind} of duckdb', duckdb.from_arrow(table)
+        if kind != 'coded time': yield f'{kind} of polars', pl.from_arrow(table)
+        if kind == 'time': yield 'time of Dask', dd.from_pandas(table.to_pandas(types_mapper=pd.ArrowDtype), npartitions=2)
+    for kind, cells in OF_PANDAS.items():
+        yield kind, pd.DataFrame({**REST, 'g': cells(odd)})
+        yield f'{kind} at sites', Sites((pd.DataFrame({**REST, 'g': 1.}), 'y'), (pd.DataFrame({**REST, 'g': cells(odd)}), 'y'))
+
+
+def said(call, *args, **options):
+    "Its error, which must be a `ValueError` of ours"
+    with warnings.catch_warnings():
+        warnings.simplefilter('ignore', FutureWarning) # of pandas, about its own options
+        with pytest.raises(ValueError) as e: call(*args, **options)
+    assert e.value.__cause__ is None and e.value.__context__ is None
+    return str(e.value)
+
+
+@pytest.mark.parametrize('road', ['level', 'number', 'id', 'fit'])
+def test_a_type_is_refused_whatever_stands_in_a_cell(road):
+    "Before anything is read or paid, in the same words; where no one asks for the column it is no matter"
+    budget = Budget(1.)
+    call = dict(
+        level=lambda t: EncodedRows(t, ENCODINGS['level']), number=lambda t: EncodedRows(t, ENCODINGS['number']),
+        id=lambda t: as_units(EncodedRows(t, Encoding.of('y ~ x', PUBLIC)), None, 'g'),
+        fit=lambda t: dp_pmt.fit('y ~ x + g', t, PUBLIC, rho=.5, budget=budget))[road]
+    for (kind, plain), (_, odd) in zip(tables(0), tables(1)):
+        words = {said(call, plain), said(call, odd)}
+        assert len(words) == 1 and '(g): make one of these of it beforehand' in words.pop(), kind
+        EncodedRows(odd, Encoding.of('y ~ x', PUBLIC))
+    assert budget.spent == 0
+
+
+def test_a_type_is_refused_in_arrays_ids_and_scikit_learn():
+    X, y, model = np.ones((N, 2)), np.arange(N) % 3, PrivateLinearRegression()
+    for odd in (0, 1):
+        for cells in (f(odd) for f in [*REFUSED.values(), *OF_PANDAS.values(), *OF_NUMPY.values()]):
+            assert 'make one of these' in said(as_units, X, y, cells)
+            if isinstance(cells, pa.Array): cells = pa.table({'y': cells})['y']
+            assert 'make one of these' in said(model.fit, X, cells)
+        for cells in (f(odd) for f in OF_NUMPY.values()):
+            assert 'make one of these' in said(model.fit, cells[:, None], y)
+            assert 'real numbers only' in said(as_rows, X, cells, strict=False)
+        for f in REFUSED.values():
+            table = pa.table({'g': f(odd)})
+            assert 'make one of these' in said(model.fit, table, y)
+            assert 'make one of these' in said(as_rows, table, y, strict=False)
+    with pytest.raises(ValueError, match='make one of these'): Encoding.of('y ~ g', PUBLIC.assign(g=OF_PANDAS['coded times'](0)[:12]))
+
+
+# -------------------- what is on it
+
+ZONES = [None, 'UTC', '+05:30', 'Europe/Paris', 'Pacific/Apia', 'America/New_York']
+OF_ARROW = [
+    pa.int8(), pa.uint64(), pa.int64(), pa.float16(), pa.float32(), pa.float64(), pa.decimal128(38, 3), pa.decimal256(70, -3),
+    pa.date32(), pa.date64(), pa.binary(16), pa.string(), pa.large_string(), pa.binary(),
+    *(pa.timestamp(unit, zone) for unit in ('s', 'ms', 'us', 'ns') for zone in ZONES)]
+NUMPY = [*'bBhHiIlLqQefd?', 'F', 'D', 'S5', *(f'{kind}8[{unit}]' for kind in 'mM' for unit in ('Y', 'M', 'W', 'D', 'h', 'm', 's', 'ms', 'us', 'ns'))]
+
+
+def _bits(rng, size):
+    "Random bytes; now and then the ends of a range"
+    at = rng.integers(6)
+    ends = [b'\xff'*size, b'\x00'*(size - 1) + b'\x80', b'\xff'*(size - 1) + b'\x7f', b'\x00'*size]
+    return ends[at] if at < 4 else rng.bytes(size)
+
+
+def _arrow_cell(t, rng):
+    "Three cells of a type, the second of any bits, the third missing"
+    if pa.types.is_string(t) or pa.types.is_large_string(t) or t == pa.binary():
+        wide = pa.large_binary() if pa.types.is_large_string(t) else pa.binary()
+        return pa.Array.from_buffers(t, 3, pa.array([b'a', rng.bytes(int(rng.integers(9))), None], wide).buffers())
+    size = t.bit_width//8
+    cells = pa.py_buffer(b'\x00'*size + _bits(rng, size) + b'\x00'*size)
+    return pa.Array.from_buffers(t, 3, [pa.py_buffer(b'\x03'), cells])
+
+
+def _numpy_cell(t, rng):
+    "Two cells of a type, the second of any bits"
+    t = np.dtype(t)
+    return np.frombuffer(b'\x01' + bytes(t.itemsize - 1) + _bits(rng, t.itemsize), t)
+
+
+def check_taken(column, table, coded=None):
+    "Nothing is raised on any road, and the first row is the same as by itself"
+    with warnings.catch_warnings():
+        warnings.simplefilter('error')
+        warnings.simplefilter('ignore', FutureWarning)
+        for encoding in ENCODINGS.values():
+            (A, _), = EncodedRows(table, encoding).blocks()
+            (alone, _), = EncodedRows(table[:1] if hasattr(table, 'iloc') else table.slice(0, 1), encoding).blocks()
+            np.testing.assert_array_equal(A[:1], alone)
+        rows = as_units(EncodedRows(table, Encoding.of('y ~ x', PUBLIC)), None, 'g')
+        assert rows.units <= len(column)
+        assert as_units(np.ones((len(column), 1)), np.ones(len(column)), column).units <= len(column)
+
+
+@pytest.mark.parametrize('t', OF_ARROW, ids=str)
+def test_any_bits_of_arrow(t):
+    rng = np.random.default_rng(0)
+    for k in range(24):
+        cells = _arrow_cell(t, rng)
+        if k % 3 == 2 and t != pa.float16(): cells = cells.dictionary_encode() # Arrow has no codes of half floats
+        table = pa.table({'x': [1., 2, 3], 'y': [1., 2, 3], 'g': cells})
+        check_taken(cells, table)
+        if k % 3 == 1:
+            frame = table.to_pandas(types_mapper=pd.ArrowDtype)
+            check_taken(frame.g, frame)
+
+
+@pytest.mark.parametrize('t', NUMPY)
+def test_any_bits_of_numpy(t):
+    rng = np.random.default_rng(0)
+    for _ in range(24):
+        cells = _numpy_cell(t, rng)
+        try: frame = pd.DataFrame({'x': [1., 2], 'y': [1., 2], 'g': cells})
+        except (ValueError, OverflowError): continue # pandas has no such cell, so no frame has
+        check_taken(cells, frame)
+        with warnings.catch_warnings():
+            warnings.simplefilter('error')
+            if np.dtype(t).kind in 'biufS': as_rows(cells[:, None], cells, strict=False).load()
+            if np.dtype(t).kind in 'biuf': PrivateLinearRegression()._private(cells[:, None], cells)
