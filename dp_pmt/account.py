@@ -16,7 +16,7 @@ from pathlib import Path
 from uuid import uuid4
 
 from .checks import check_fraction, label
-from .privacy import Budget, eps_to_rho, fine_eps, gaussian_eps, zcdp_to_eps
+from .privacy import Budget, eps_to_rho, fine_eps, gaussian_eps, no_less, zcdp_to_eps
 
 # %% ../nbs/02a_account.ipynb #eab0eebc
 FORMAT = 'dp_pmt account 1' # in the first entry
@@ -126,14 +126,14 @@ class Account(Budget):
         path,               # The file; a new account needs `rho` or `epsilon`
         rho:float=None,     # Total zCDP budget > 0
         epsilon:float=None, # The same as ε > 0 at `delta`
-        delta:float=1e-6,   # 0 < δ < 1
+        delta:float=None,   # 0 < δ < 1; None: 1e-6, or that of the account
         *, moved:bool=False, # Accept a file that was moved or restored? Only if the old one is gone
         about:str='',       # What the next payments are for; stands in their entries
     ):
-        self.path, self.about = Path(path), about
+        self.path, self.about, self.pair = Path(path).absolute(), about, None
         self._seen = 0, '' # bytes read so far, and the hash they end with
         self._paid = []
-        limit = self._limit(rho, epsilon, delta)
+        limit = self._limit(rho, epsilon, 1e-6 if delta is None else delta)
         if limit is None and not self.path.exists():
             raise ValueError("there is no such account: give rho=, or epsilon= and delta=, to"
                              " open one")
@@ -144,6 +144,8 @@ class Account(Budget):
         if limit and limit[0] != self.rho: raise ValueError(
             f"this account is over rho = {self.rho:.6g}: a limit can't be changed."
             " Open another account, or leave the limit out")
+        if delta not in (None, self.delta): raise ValueError(
+            f"this account was opened at delta = {self.delta:g}, and that stays: leave delta out")
 
     def _limit(self, rho, epsilon, delta):
         "(rho, delta) of a limit, or None if none was given"
@@ -171,6 +173,7 @@ class Account(Budget):
         if len(whole) < len(data): # a machine died while it wrote
             file.truncate(offset + len(whole))
         self._paid += [tuple(p) for e in entries for p in e.get('paid', ())]
+        self.pair = next((e['pair'] for e in entries if e.get('pair')), self.pair)
         self._moves = getattr(self, '_moves', 0) + sum('paid' not in e for e in entries)
         self._records = getattr(self, '_records', 0) + sum('paid' in e for e in entries)
         self._seen = offset + len(whole), head
@@ -207,27 +210,29 @@ class Account(Budget):
 
     def spend_all(self,
         costs, # A dict, or pairs `(what, rho)`
+        pair:str=None, # The neighbours that they pay for; None: not said
     )->list:   # The costs, to hand to the mechanisms
         "Write several costs into the file, all or none; when this returns they are on the disk"
         with _locked(self.path) as file:
             self._read(file)
-            pairs = self._checked(costs)
+            pairs = self._checked(costs, pair)
             paid = [(label(what, 'a release'), rho) for what, rho in pairs]
-            self._write(file, dict(paid=paid, time=_now(), about=self.about))
+            self._write(file, dict(paid=paid, time=_now(), about=self.about, pair=pair))
             self._read(file)
         return [rho for _, rho in pairs]
 
     def check(self,
         costs, # A dict, or pairs `(what, rho)`
+        pair:str=None, # The neighbours that they pay for; None: not said
     )->list:   # The same as pairs, to be written into the ledger
         "Raise what `spend_all` would raise; nothing is spent"
         with _locked(self.path) as file: self._read(file)
-        return self._checked(costs)
+        return self._checked(costs, pair)
 
-    def _checked(self, costs):
+    def _checked(self, costs, pair=None):
         "The costs as pairs; an error says what is left as ε too"
         balance = self._balance()
-        try: return balance.check(costs)
+        try: return balance.check(costs, pair)
         except ValueError as e: problem = str(e)
         if 'exhausted' in problem and balance.left:
             problem += (f" (in rho; a release with epsilon = {fine_eps(balance.left, self.delta):.4g} at"
@@ -237,13 +242,13 @@ class Account(Budget):
     def _balance(self):
         "The balance that was read last"
         balance = Budget(self.rho)
-        balance.ledger = list(self._paid)
+        balance.ledger, balance.pair = list(self._paid), self.pair
         return balance
 
     def copy(self):
         "The balance as a `Budget` in memory, for questions of the kind what if"
         balance = Budget(self.rho)
-        balance.ledger = self.ledger
+        balance.ledger, balance.pair = self.ledger, self.pair
         return balance
 
     __copy__ = copy
@@ -306,10 +311,11 @@ def _statement(account, delta):
         sums[key] = sums.get(key, 0.) + math.fsum(rho for _, rho in entry['paid'])
     rows = [f"  {day}  {rho:<10.4g} {about}" for (day, about), rho in sums.items()]
     left = account.left
-    return '\n'.join([f"Account {account.path.name}, over rho = {account.rho:.6g}"
+    pair = f", neighbours: {account.pair}" if account.pair else ""
+    return '\n'.join([f"Account {account.path.name}{pair}, over rho = {account.rho:.6g}"
                       f" (epsilon = {fine_eps(account.rho, delta):.4g} at delta = {delta:g})",
                       *rows,
-                      f"  spent       {account.spent:<10.4g} epsilon = {account.eps(delta):.4g}"
+                      f"  spent       {account.spent:<10.4g} epsilon = {no_less(account.eps(delta))}"
                       " in total",
                       f"  left        {left:<10.4g} " + ("nothing more can be"
                                                          " released" if not left else

@@ -21,7 +21,7 @@ from .preconditioning import Coordinates, Moments, PublicMoment, public_rows
 from .preconditioning import radius_A, radius_y
 from .privacy import ENSEMBLES
 from .queries import BINS_PER_OCTAVE, RANGE, ClippedGradients, Count, CrossMoment, ResidualSquares
-from .queries import FineSizes, SecondMoment
+from .queries import FineSizes, SecondMoment, check_radii
 from .release import release_moments
 from .results import Fit
 from .rows import Rows, as_rows
@@ -91,6 +91,7 @@ def dp_pmtolse(
 )->Fit:
     "The paper's Algorithm 1, `rho`-zCDP (Theorem 1)"
     check_choice('ensemble', ensemble, *ENSEMBLES)
+    eta, split = check_fraction('eta', eta), check_fraction('split', split)
     run = Run(A, y, rho, rng, (B, y_B), **kwargs)
     public = PublicMoment(run.public, intercept=run.intercept)
     r_A, r_y = radius_A(run.n, public.d, eta), radius_y(run.n, eta)
@@ -161,8 +162,8 @@ def dp_ssp(
 )->Fit:
     "Sufficient statistics perturbation without public rows, `rho`-zCDP: the baseline, repaired"
     radii = dict(r_A=r_A, r_y=r_y)
-    for name, r in radii.items():
-        if r is not None: radii[name] = check_positive(name, r)
+    split = check_fraction('split', split)
+    check_radii(**{name: r for name, r in radii.items() if r is not None})
     run = Run(A, y, rho, rng, passes=2, **kwargs)
     at = Coordinates(center=np.zeros(1)) if run.intercept else Coordinates() # ones, nothing centred
     _learn_radii(run, at, radii, run.rho/20)

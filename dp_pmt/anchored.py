@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['public_ridge', 'public_whitener', 'Anchor', 'public_anchor', 'ColumnSizes', 'Scores', 'clip_radius', 'learn_moment',
            'rewhitened', 'inflations', 'update', 'first_look', 'newton_step', 'least_rho', 'Misfits', 'best_of',
-           'fit_from', 'dp_anchored']
+           'check_inference', 'fit_from', 'dp_anchored']
 
 # %% ../nbs/25_anchored.ipynb #anch0002
 import math
@@ -683,9 +683,13 @@ def _influences(run, at, M, residuals, rho):
     return influence_query(at, M, residuals, run.n, rho, run.persons), rho, 'influences'
 
 # %% ../nbs/25_anchored.ipynb #anch0030
-def _checked_share(x):
-    "A share of rho for standard errors that leaves enough for the coefficients"
-    if check_positive('inference_share', x, zero=True) <= .5: return float(x)
+def check_inference(
+    cov:str,     # Standard errors: `'robust'`, `'nonrobust'`
+    share:float, # Share of rho for them, 0 ≤ share ≤ .5; or None
+):
+    "Raise if standard errors can't be had so; before a run, which may spend something at once"
+    check_choice('cov', cov, 'robust', 'nonrobust')
+    if share is None or check_positive('inference_share', share, zero=True) <= .5: return
     raise ValueError("inference_share must be at most .5: the rest pays for the coefficients")
 
 def fit_from(
@@ -697,8 +701,6 @@ def fit_from(
     rho:float=None,   # zCDP to spend; None: all that the run has
 )->Fit:
     "From a belief to a fit: at most seven passes"
-    check_choice('cov', cov, 'robust', 'nonrobust')
-    if share is not None: share = _checked_share(share)
     if rho is None: rho = run.rho
     if share is None: share = inference_share(run.n, rho)
     asked = dict(columns=at.unknown(), scales=at.measured())
@@ -752,6 +754,7 @@ def dp_anchored(
     **kwargs,
 )->Fit:
     "Private Newton steps from the public fit, `rho`-zCDP; `nonfinite='zero'`: whatever the rows"
+    check_inference(cov, inference_share)
     how = cov, inference_share, warn
     if y_B is None and not isinstance(B, (Rows, PublicRows)):
         return _fit_knowing(A, y, B, rho, rng, how, kwargs)
@@ -770,7 +773,7 @@ def _fit_knowing(A, y, known, rho, rng, how, options):
     at, notes = known.belief(run)
     fit = fit_from(run, at, *how, rho=run.budget.left if run.budget.spent else None)
     for text in notes if how[-1] else []: warn_user(text, AdviceWarning)
-    fit.advice = notes + fit.advice
+    fit.advice, fit.earlier = notes + fit.advice, known.spent or None
     return fit
 
 # %% ../nbs/25_anchored.ipynb #anch0032
@@ -868,12 +871,14 @@ def _rounded_up(x):
     digit = 10.**(math.floor(math.log10(x)) - 1)
     return float(f'{math.ceil(x/digit)*digit:.2g}')
 
+_BELIEFS = {'': 'all slopes are 0', 'the public rows': 'this is the public ridge fit'} # by where they come from
+
 def _too_little(run, at):
     "A sentence for a budget that is too small for a step"
     spent = f"{run.budget.spent:g}" if run.budget.spent else 'nothing'
     rho = _rounded_up(least_rho(run.n, at.k))
     eps = _rounded_up(gaussian_eps(rho, 1e-6))
-    what = 'this is the public ridge fit' if at.source else 'all slopes are 0'
+    what = _BELIEFS.get(at.source, f'this is what {at.source} says')
     return (f"this budget can't see {at.k} directions in {run.n} rows: {what},"
             f" {spent} was spent. About rho = {rho:g} (epsilon = {eps:g} at"
             " delta = 1e-06) would be the least to help")

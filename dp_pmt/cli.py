@@ -25,7 +25,7 @@ from .checks import PrivacyLeakWarning
 from .files import read_table
 from .front import fit, plan
 from .preconditioning import INTERCEPT
-from .privacy import Budget, eps_to_rho, fine_eps
+from .privacy import Budget, eps_to_rho, fine_eps, no_less
 from .results import AdviceWarning, Fit
 from .tables import interval_table
 
@@ -104,6 +104,7 @@ def _reference(column, plan_):
     return rest[0] if len(rest) == 1 else 'none, each level has a coefficient'
 
 
+
 # %% ../nbs/61_cli.ipynb #3edcadc8
 def _is_filled(plan_):
     "Were gaps filled?"
@@ -133,6 +134,7 @@ def _unknown(levels, reference):
     else: what = ', '.join(f'{c} {level}' for c, level in taken.items())
     return (f"A level that nothing public names counts as {what}."
             " How many private rows have one was not released.")
+
 
 
 # %% ../nbs/61_cli.ipynb #dac21c70
@@ -375,14 +377,14 @@ class _Later(Budget):
         super().__init__(rho)
         self.make, self.account = make, None
 
-    def check(self, costs):
+    def check(self, costs, pair=None):
         "Raise what `spend_all` would raise; nothing is spent"
-        return (self.account or Budget(self.rho)).check(costs)
+        return (self.account or Budget(self.rho)).check(costs, pair)
 
-    def spend_all(self, costs):
+    def spend_all(self, costs, pair=None):
         "Write costs into the account, which is there from now on"
         if self.account is None: self.account = self.make()
-        return self.account.spend_all(costs)
+        return self.account.spend_all(costs, pair)
 
 def _real(private):
     "The one file or folder that a path or pattern names, links followed"
@@ -403,7 +405,9 @@ def _account_path(args):
     if args.account: return Path(args.account)
     real = _real(args.private)
     own, *around = [p.with_name(f'{p.name}.account.json') for p in (real, *real.parents) if p.name]
-    return next((p for p in around if p.exists()), own)
+    path = next((p for p in around if p.exists()), own)
+    if path.exists() or not any(real.rglob('*.account.json')): return path
+    raise ValueError("a file in this folder has an account of its own: --account names the one to charge")
 
 def _account(args):
     "The account to charge; None if none is kept"
@@ -430,12 +434,13 @@ def _check_limit(account, limit):
 
 def _opened(args, path, state, limit=None):
     "The account in that file, and a line about it"
-    account = Account(path, epsilon=limit, delta=args.delta)
+    account = Account(path, epsilon=limit, delta=args.delta if limit else None)
     account.about = args.formula or f'{args.y} by {args.x}'
     _say(f"account: {path.name}, beside the private rows ({state}). --account names another,"
          f" --no-account keeps none"
          if not args.account else f"account: {path.name} ({state})")
     return account
+
 
 
 # %% ../nbs/61_cli.ipynb #23fdb322
@@ -454,7 +459,7 @@ def _fit(args):
     _print(made, args.delta)
     for out in args.out: _write(made, out, args.delta, account, _public_words(args, known, made))
     if account:
-        _say(f"account: epsilon = {account.eps():.4g} spent in total, {_still(account)} left for"
+        _say(f"account: epsilon = {no_less(account.eps())} spent in total, {_still(account)} left for"
              " one more release")
 
 def _print(made, delta):
@@ -500,6 +505,7 @@ def _check_suffix(out, *allowed):
         raise ValueError(f"--out must end in {' or '.join(allowed)}")
     if not Path(out).resolve().parent.is_dir():
         raise ValueError("there is no such folder to write to")
+    if Path(out).is_dir(): raise ValueError("--out names a folder: name a file in it")
 
 def _check_kept(out, *needed):
     "Raise if a result would be written over a file that is read, or over an account"

@@ -322,7 +322,7 @@ class _Around(Rows):
 
 # %% ../nbs/12_clusters.ipynb #60d916fa
 class watched(_Around):
-    "The same rows under a progress bar"
+    "The same rows under a progress bar, which shows how many there are: on the screen only, also where that is private"
     def blocks(self, skip=0):
         "The rows from `skip` on, as numbers, under a bar"
         return self._bar(super().blocks(skip), skip)

@@ -79,12 +79,12 @@ def _by_weight(f, A, y, weights):
     return [sum(part) for part in zip(*parts)]
 
 # %% ../nbs/22_crossing.ipynb #d830ef11
-def _ledgers(own, given):
+def _ledgers(own, given, pair):
     "The ledgers that pay: the user's first, where there is one, if it can pay all of this run"
     if given is None: return [own]
     if not isinstance(given, Budget):
         raise ValueError(f"budget must be a Budget, an Account or None, got {shown(given)}")
-    given.check([('this fit', own.rho)])
+    given.check([('this fit', own.rho)], pair)
     return [given, own]
 
 class Answer(NamedTuple):
@@ -119,11 +119,12 @@ class Run:
     ):
         self.intercept = bool(intercept)
         self.budget = Budget(rho)
-        self.ledgers = _ledgers(self.budget, budget)
         if nonfinite is None: nonfinite = 'zero' if safe else 'error'
         self.refuse = check_choice('nonfinite', nonfinite, 'error', 'zero') == 'error'
         self.neighbours = check_choice('neighbours', neighbours, *NEIGHBOURS)
         self.per_unit = _check_per_unit(unit, per_unit)
+        self.pair = Protected('row' if unit is None else 'person', neighbours, self.per_unit).pair
+        self.ledgers = _ledgers(self.budget, budget, self.pair)
         if n is not None and not self.n_is_public:
             raise ValueError("the number of rows is private where persons are protected, or rows are"
                              " added or removed: leave n= out")
@@ -214,7 +215,7 @@ class Run:
         "The crossing: one pass over the private rows, paid for, noise added to the sums"
         queries = tuple(query for query, _, _ in questions)
         costs = [(what, rho) for _, rho, what in questions]
-        for ledger in self.ledgers: ledger.check(costs)
+        for ledger in self.ledgers: ledger.check(costs, self.pair)
         ready = [self.check_ready(query, rho) for query, rho, _ in questions]
         weights = dict(per_unit=self.per_unit, whole=self._whole) if self.persons else {}
         if any(q.gathers for q in queries) and not self.persons:
@@ -222,7 +223,7 @@ class Run:
         totals = self.rows.sum(Pass(queries, self.noise.integers, self.refuse, **weights))
         totals = [self._collapsed(q, total) if q.gathers else total for q, total in zip(queries, totals)]
         self.refuse = False # what is refused is refused in the first pass
-        for ledger in self.ledgers: ledger.spend_all(costs)
+        for ledger in self.ledgers: ledger.spend_all(costs, self.pair)
         return [self._noisy(*each) for each in zip(queries, totals, ready)]
 
     def _collapsed(self, query, total):

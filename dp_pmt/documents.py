@@ -12,6 +12,7 @@ import hmac
 import json
 import math
 import os
+import re
 import sys
 from functools import cache
 from importlib.resources import files
@@ -183,7 +184,7 @@ def _check_signature(c, signature, key, kind):
     "Raise unless the holder of the key signed the content"
     expected = _signature(c, key)
     if signature is None: raise ValueError(f"the {kind} is not signed")
-    if not hmac.compare_digest(signature, expected):
+    if not hmac.compare_digest(signature.encode(errors='replace'), expected.encode()):
         raise ValueError(f"the {kind} was not signed with this key, or changed since")
 
 # %% ../nbs/20b_documents.ipynb #1a7384c9
@@ -226,12 +227,33 @@ def check_claim(
     agree(near(paid, made.rho), "the ledger must add up to rho")
     agree(not made.budget or paid <= made.budget.rho*(1 + 1e-8), "the ledger must stay in its budget")
     agree((c.get('used') or 0) <= (made.n or 0), "no more rows can count than there are")
+    agree(not made.rho or _counts_rows(made.budget) != _n_is_public(made.who), "the number of rows is paid for where it is private")
+    agree(not made.who.units or not made.rho or made.n <= made.who.units + _slack(made.budget), "nobody counts for more than one")
     agree(near(c['eps'], made.eps(delta)), "eps must be what rho means at delta")
     said = f"epsilon = {made.eps(delta):.4g} and delta = {delta:g}; {made.rho:.6g}-zCDP"
-    old = c['format'] in _OLD and said in c['statement']
+    old = c['format'] in _OLD and _says_only(c['statement'], said)
     agree(old or c['statement'] == made.statement(delta), "the statement must be that of its numbers")
 
-_OLD = ('dp_pmt release 2',) # still read; their statements had other words
+def _counts_rows(budget):
+    "Was the number of rows paid for?"
+    return any(what == 'number of rows' for what, _ in budget.ledger)
+
+def _n_is_public(who):
+    "Is it public? Only if one row is replaced by another"
+    return (who.unit, who.neighbours) == ('row', 'replace')
+
+def _slack(budget):
+    "How much noise may have added to the number of rows of persons, by their weights"
+    paid = dict(budget.ledger).get('number of rows', 1e-150)
+    return 1 + 10/math.sqrt(2*paid)
+
+_OLD = ('dp_pmt release 2',) # still read, of rows only; their statements had other words
+
+def _says_only(statement, claim):
+    "Is this the only claim of a statement?"
+    eps = claim.split(' and ')[0].removeprefix('epsilon = ')
+    return (claim in statement and statement.count('epsilon') == 1 and 'person' not in statement.lower()
+            and re.findall(r'exp\((.*?)\)', statement) == [eps])
 
 # %% ../nbs/20b_documents.ipynb #6591ff55
 def budget_to(

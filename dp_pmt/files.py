@@ -362,8 +362,9 @@ def _exists(p):
     except (OSError, ValueError): return False
 
 def _inside(folder):
-    "Files in a folder and below, but hidden ones"
-    hidden = lambda q: any(part[0] in '._' for part in q.relative_to(folder).parts)
+    "Files in a folder and below, but hidden ones and accounts"
+    hidden = lambda q: (any(part[0] in '._' for part in q.relative_to(folder).parts)
+                        or q.name.endswith('.account.json')) # of what was paid for a file beside it
     return [str(q) for q in Path(folder).rglob('*') if q.is_file() and not hidden(q)]
 
 # %% ../nbs/11_files.ipynb #8e7573e5

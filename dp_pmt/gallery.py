@@ -89,5 +89,5 @@ def plot_regression(
     ax.set(title=name, xlabel='change of the response')
     ax.grid(False, axis='y')
     ax.invert_yaxis()
-    ax.legend(fontsize=8)
+    ax.legend(fontsize=8, loc='upper left', bbox_to_anchor=(1, 1))
     return ax

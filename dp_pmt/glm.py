@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from .anchored import Anchor, dp_anchored, fit_from, public_anchor, public_whitener
+from .anchored import Anchor, check_inference, dp_anchored, fit_from, public_anchor, public_whitener
 from .checks import check_choice
 from .checks import warn as warn_user
 from .crossing import Run, takes_options
@@ -290,6 +290,7 @@ def dp_glm(
     check_choice('family', family, 'gaussian', 'binomial', 'poisson')
     if family == 'gaussian': return dp_anchored(A, y, B, y_B, rho, rng, cov=cov, warn=warn,
                                                 inference_share=inference_share, **kwargs)
+    check_inference(cov, inference_share)
     run = Run(A, y, rho, rng, (B, y_B), passes=2, warn_intercept=False, **kwargs)
     loss = _loss_for(family, run.public.y)
     at = glm_anchor(run.public.B, run.public.y, loss, run.intercept)

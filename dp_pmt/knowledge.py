@@ -247,13 +247,14 @@ class Knowledge:
     levels:dict=field(default_factory=dict) # {column: its levels} of an earlier fit
     source:str=''          # What to call it
     notes:list=field(default_factory=list)  # Sentences for the user
+    spent:float=0.         # zCDP of the earlier fits
 
     def __add__(self, other):
         if not isinstance(other, Knowledge): return NotImplemented
         empty = lambda v: v is None or isinstance(v, (dict, str)) and not v
         mine = {k: v for k, v in vars(self).items() if not empty(v)}
         source = ' and '.join(k.source for k in (self, other) if k.source)
-        said = dict(source=source, notes=self.notes + other.notes)
+        said = dict(source=source, notes=self.notes + other.notes, spent=self.spent + other.spent)
         return Knowledge(**{**vars(other), **mine, **said})
 
     @classmethod
@@ -311,7 +312,7 @@ class Knowledge:
         return cls(coef=dict(zip(names, fit.beta.tolist())), cov=wider*_slopes_cov(fit),
                    residual_sd=fit.residual_sd, intercept=fit.intercept is not None, least=.01,
                    moment=_moment_behind(fit, names), levels=_levels_of(fit),
-                   source='the earlier fit', notes=_budgets_add(fit))
+                   source='the earlier fit', notes=_budgets_add(fit), spent=fit.rho + (fit.earlier or 0))
 
     @classmethod
     def of_ranges(cls,

@@ -4,8 +4,8 @@
 
 # %% auto #0
 __all__ = ['NEIGHBOURS', 'OCTAVES', 'COUNT', 'BINS_PER_OCTAVE', 'RANGE', 'EDGES', 'GRID', 'Query', 'Histogram', 'RowSizes',
-           'ScoreSizes', 'FineSizes', 'Count', 'grid_for', 'check_sums', 'SecondMoment', 'CrossMoment', 'GramMatrix',
-           'JointMoments', 'ClippedGradients', 'ResidualSquares']
+           'ScoreSizes', 'FineSizes', 'Count', 'check_radii', 'grid_for', 'check_sums', 'SecondMoment', 'CrossMoment',
+           'GramMatrix', 'JointMoments', 'ClippedGradients', 'ResidualSquares']
 
 # %% ../nbs/20_queries.ipynb #8761aff3
 import math
@@ -182,7 +182,9 @@ def _vector_sum(Z, factors, grid=_FINE_GRID):
     np.rint(x, out=x)
     return _integer_sum(x, grid)
 
-def _check_radii(**radii):
+def check_radii(
+    **radii, # By name
+):
     "Raise if squares of what is clipped could under- or overflow"
     for name, x in radii.items():
         if not 1e-100 <= check_positive(name, x) <= 1e100:
@@ -219,7 +221,7 @@ class SecondMoment(Query):
     steps = GRID**2
 
     def __post_init__(self):
-        _check_radii(r_A=self.r_A)
+        check_radii(r_A=self.r_A)
         self.bounds = {'replace': 2. if self.paper else math.sqrt(2), 'add/remove': 1.}
 
     def unit(self, p): return self.r_A**2
@@ -241,7 +243,7 @@ class CrossMoment(Query):
     bounds = {'replace': 2., 'add/remove': 1.}
     steps = _FINE_GRID
 
-    def __post_init__(self): _check_radii(r_A=self.r_A, r_y=self.r_y)
+    def __post_init__(self): check_radii(r_A=self.r_A, r_y=self.r_y)
 
     def unit(self, p): return self.r_A*self.r_y
     def step(self, p): return self.unit(p)/_reach(p, _FINE_GRID)
@@ -264,7 +266,7 @@ class GramMatrix(Query):
     bounds = {'replace': math.sqrt(2), 'add/remove': 1.}
     steps = GRID**2
 
-    def __post_init__(self): _check_radii(radius=self.radius, weight=self.weight)
+    def __post_init__(self): check_radii(radius=self.radius, weight=self.weight)
 
     def unit(self, p): return self.radius**2
     def step(self, p): return (self.radius/_reach(p))**2
@@ -356,7 +358,7 @@ class ClippedGradients(Query):
     bounds = {'replace': 2., 'add/remove': 1.}
     steps = _FINE_GRID
 
-    def __post_init__(self): _check_radii(clip=self.clip)
+    def __post_init__(self): check_radii(clip=self.clip)
 
     def unit(self, p): return self.clip
     def step(self, p): return self.clip/_reach(p, _FINE_GRID)
@@ -381,7 +383,7 @@ class ResidualSquares(Query):
     bounds = {'replace': 1., 'add/remove': 1.}
     steps = COUNT
 
-    def __post_init__(self): _check_radii(c=self.c)
+    def __post_init__(self): check_radii(c=self.c)
 
     def unit(self, p): return self.c**2
     def step(self, p): return self.c**2/COUNT

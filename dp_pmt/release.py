@@ -20,7 +20,7 @@ from .documents import agree, as_array, budget_from, budget_to, check_claim, han
 from .documents import near, unseal, versions
 from .noise import eps_of
 from .preconditioning import INTERCEPT, PublicMoment, radius_A
-from .privacy import ENSEMBLES, FINE_SD, FINE_TOTAL, Budget, gaussian_sigma
+from .privacy import ENSEMBLES, FINE_SD, FINE_TOTAL, Budget, gaussian_sigma, no_less
 from .queries import Count, ResidualSquares, GRID, CrossMoment, GramMatrix, SecondMoment
 from .results import Fit, Protected, guarantee, who_from, who_to
 from .rows import check_header
@@ -117,7 +117,7 @@ class Release:
         if len(names) > 8: names = [*names[:3], f'... ({len(names)} in all)', names[-1]]
         claim = "NOT private"
         if self.private and self.rho > 0:
-            claim = (f"ρ = {self.rho:.6g} zCDP ({self.who.pair}), ε = {self.eps():.4g} at δ = 1e-06,"
+            claim = (f"ρ = {no_less(self.rho, 6)} zCDP ({self.who.pair}), ε = {no_less(self.eps())} at δ = 1e-06,"
                      f" {self.noise} noise")
         return f"Release of {', '.join(names)} from {self.who.rows(self.n)}: {claim}"
 
@@ -194,6 +194,8 @@ def release(
     **kwargs,
 )->Release:
     "`rho`-zCDP, in integers up to and including the noise; no seed can be given"
+    eta = check_fraction('eta', eta)
+    if radius is not None: radius = _moderate('radius', radius)
     run = Run(A, y, rho, public=(B, y_B), safe=True, **kwargs)
     public = PublicMoment(run.public, intercept=run.intercept)
     _check_condition(public)

@@ -22,7 +22,7 @@ from .formulas import Encoding
 from .losses import loss_of
 from .noise import NOISES, eps_of
 from .preconditioning import INTERCEPT
-from .privacy import Budget
+from .privacy import Budget, no_less, zcdp_to_eps
 from .rows import check_header, check_names, names_of, picked
 from .tables import Summary, constraints, interval_table, plot_coefficients, summary_table, wald
 
@@ -72,14 +72,14 @@ _WHO = { # (unit, neighbours): who is protected, against whom, what is compared
 # %% ../nbs/21_results.ipynb #d6003be7
 def _claim(rho, delta, noise, who):
     "What differential privacy promises to one row or person, with its numbers"
-    eps = eps_of(rho, delta, noise)
+    eps = no_less(eps_of(rho, delta, noise))
     protected, others, other_case = _WHO[who.unit, who.neighbours]
     return (
         f"{protected} against a reader who knows the method, the public rows and {others}:"
         f" had {other_case}, the probability of every possible"
-        f" outcome would differ by a factor of at most exp({eps:.4g}), but for an additional"
-        f" probability of at most {delta:g} (differential privacy with epsilon = {eps:.4g} and"
-        f" delta = {delta:g}; {rho:.6g}-zCDP; neighbours: {who.pair}).")
+        f" outcome would differ by a factor of at most exp({eps}), but for an additional"
+        f" probability of at most {delta:g} (differential privacy with epsilon = {eps} and"
+        f" delta = {delta:g}; {no_less(rho, 6)}-zCDP; neighbours: {who.pair}).")
 
 def _limits(who):
     "What is not protected"
@@ -154,6 +154,7 @@ class Fit:
     extras:dict=field(default_factory=dict) # Other released numbers, by name
     encoding:Encoding=None  # How tables become rows, where a formula or a table came in
     who:Protected=Protected() # Who is protected: rows or persons
+    earlier:float=None      # zCDP of earlier fits from which this one started
 
     def __post_init__(self):
         self.beta = check_finite('coefficients', self.beta, math.inf)
@@ -289,21 +290,25 @@ class Fit:
         delta:float=1e-6, # δ, 0 < δ < 1
     )->str:
         "One line that says what was spent"
+        if self.rho == 0 and self.earlier: return f"no private rows used but those of a fit that cost ρ = {self.earlier:.6g}"
         if self.rho == 0: return "no private rows used"
         if self.rho == math.inf: return "NOT private"
-        eps = eps_of(self.rho, delta, self.noise)
-        claim = f"ρ = {self.rho:.6g} zCDP ({self.who.pair}), ε = {eps:.4g} at δ = {delta:g}"
+        eps = no_less(eps_of(self.rho, delta, self.noise))
+        claim = f"ρ = {no_less(self.rho, 6)} zCDP ({self.who.pair}), ε = {eps} at δ = {delta:g}"
+        if self.earlier: claim += f", after a fit that cost ρ = {self.earlier:.6g}"
         return claim if self.private else f"NOT private: claims {claim}, but its noise scale leaks"
 
     def statement(self,
         delta:float=1e-6, # δ, 0 < δ < 1
     )->str:
         "The guarantee in plain words, for a report"
-        if self.rho == 0: return "The coefficients were computed from public rows only."
+        if self.rho == 0:
+            return ' '.join(["The coefficients were computed from public rows only.", *_together(self, delta)])
         made = f"The coefficients were computed (method: {self.method}) from {self.who.rows(self.n)}."
         if self.used is not None: made += f" About {self.used:,.0f} of them count; the others have gaps."
         if not self.private: return made + " They are NOT private."
-        return guarantee(made, self.rho, delta, self.noise, self.budget, self.who)
+        claim = guarantee(made, self.rho, delta, self.noise, self.budget, self.who)
+        return ' '.join([claim, *_together(self, delta)])
 
     def diagnosis(self)->pd.DataFrame:
         "What each step saw, where the method iterates and keeps a record"
@@ -332,6 +337,13 @@ class Fit:
         return '\n'.join([f"{self.method}: {self.privacy()}", *lines])
 
     def _repr_html_(self): return _html(self)
+
+def _together(fit, delta):
+    "What an earlier fit adds"
+    if not fit.earlier: return []
+    rho = fit.rho + fit.earlier
+    return [f"It started from an earlier private fit that cost {fit.earlier:.6g}-zCDP, which is not counted above: whoever is"
+            f" in both is protected with {no_less(rho, 6)}-zCDP, epsilon = {no_less(zcdp_to_eps(rho, delta))} at delta = {delta:g}."]
 
 def _slopes(fit, cov):
     "The equations that say that all slopes are 0, but for those of which nothing is known"
@@ -416,7 +428,7 @@ def _vague(fit):
 
 def _price(fit, delta):
     "What epsilon means, and what costs more"
-    return [f"The noise was accounted for as rho = {fit.rho:.4g} (zCDP); epsilon is what that"
+    return [f"The noise was accounted for as rho = {no_less(fit.rho)} (zCDP); epsilon is what that"
             f" means at delta = {delta:g}, and at another delta the same table has another epsilon.",
             "Tests, intervals and predictions from this table cost nothing more;"
             " another fit of the same rows does."]
@@ -440,7 +452,7 @@ def _facts(fit, delta, none):
     facts = [('Dep. Variable', fit.response or 'y'), first, ('Method', fit.method), second,
              _counted(fit), ('Df Residuals', show(fit.df) if fit.df < 1e6 else 'inf')]
     if none: facts = [(what, said) for what, said in facts if said and what != 'Df Residuals']
-    facts += [('epsilon', f'{fit.eps(delta):.4g} at delta {delta:g}' if fit.private else 'NOT private'),
+    facts += [('epsilon', f'{no_less(fit.eps(delta))} at delta {delta:g}' if fit.private else 'NOT private'),
               ('Covariance Type', _kind(fit, none))]
     if none: return facts
     F = fit.test()
@@ -525,7 +537,7 @@ def _content(fit, delta):
         statement=fit.statement(delta), delta=delta, eps=fit.eps(delta),
         beta=fit.beta.tolist(), budget=budget_to(fit.budget), no_covariance=why,
         covariance=None if why else _listed(fit.cov), df=None if fit.df == math.inf else fit.df,
-        covariance_privacy=None if fit.cov_privacy is None else _listed(fit.cov_privacy),
+        covariance_privacy=None if fit.cov_privacy is None else _listed(fit.cov_privacy), earlier=fit.earlier,
         encoding=fit.encoding and fit.encoding.to_dict(), **plain)
 
 def _listed(cov):
@@ -546,11 +558,14 @@ def _read(source, key=None):
     c = unseal(source, 'fit', key)
     plain = dict(family='gaussian') | {k: c[k] for k in _PLAIN if k in c} # earlier files have no family
     fit = Fit(np.array(c['beta'], float), budget=budget_from(c['budget']), cov=_cov_of(c),
-              df=math.inf if c['df'] is None else c['df'], who=who_from(c), used=c.get('used'), **plain)
+              df=math.inf if c['df'] is None else c['df'], who=who_from(c), used=c.get('used'),
+              earlier=c.get('earlier'), **plain)
     if c['covariance_privacy'] is not None: fit.cov_privacy = _privacy_part(fit, c)
     agree(not fit.names or len(fit.names) == len(fit.beta), "there must be a name a coefficient")
     agree(all(j < len(fit.all) for j in fit.assumed), "equal variances are assumed of coefficients of the fit")
     agree(all(j < len(fit.all) for j in fit.collinear), "collinear are coefficients of the fit")
+    agree(fit.r2 is None or fit.family == 'gaussian', "a share of variance is for lines")
+    agree(fit.cov_type is None or not isinstance(fit.cov, str), "a type of covariance goes with a covariance")
     if c.get('encoding'): fit.encoding = _encoding_of(fit, c['encoding'])
     check_claim(fit, c)
     return fit
@@ -562,6 +577,8 @@ def _encoding_of(fit, plan):
         encoding.apply(pd.DataFrame(columns=encoding.columns, dtype=float))
     except Exception: raise ValueError("not a fit: its encoding can't be used") from None
     agree(encoding.names == fit.names, "the encoding must make the columns of the fit")
+    agree(encoding.response == fit.response, "the encoding must make the response of the fit")
+    agree(encoding.intercept == (fit.intercept is not None), "fit and encoding must both have an intercept, or none")
     return encoding
 
 def _cov_of(c):

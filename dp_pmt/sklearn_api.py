@@ -59,8 +59,8 @@ class _PrivateModel(BaseEstimator):
         "Spend `epsilon` on the coefficients"
         _warn_of_folds()
         unit = _ids(unit, X)
-        if hasattr(X, 'iloc') and self.public is not None:
-            warn_overlap(X, self.public[0]) # at arrays a run looks itself
+        if self.public is not None and getattr(X, 'dtype', None) != float:
+            warn_overlap(X, self.public[0]) # at arrays of floats a run looks itself
         X, y = self._private(X, y)
         safe = self.random_state is None
         rng = None if safe else check_random_state(self.random_state).randint(2**31 - 1)

@@ -20,7 +20,7 @@ import pandas as pd
 
 from .checks import check_readable, label, plain_cells, plain_column
 from .files import decoded, in_memory, quietly
-from .rows import Rows, as_rows
+from .rows import Rows, Sums, as_rows
 
 # %% ../nbs/12a_units.ipynb #315fae01
 def _text(x):
@@ -103,6 +103,9 @@ def _hashed(ids, secret):
 # %% ../nbs/12a_units.ipynb #ae2a0b8f
 MOST_NUMBERS = 2**26 # in a table by person, half a gigabyte; see `Run.check_room`
 
+_CHANGED = ("the persons of the private rows changed between two passes:"
+            " nothing was released from this pass")
+
 @dataclass
 class ByPerson:
     "Integers by key, sorted; `+` adds"
@@ -132,9 +135,7 @@ class ByPerson:
     def of(self, keys):
         "The values of these keys"
         at = np.searchsorted(self.keys, keys).clip(max=len(self.keys) - 1)
-        if (self.keys[at] != keys).any():
-            raise ValueError("the persons of the private rows changed between two passes:"
-                             " nothing was released from this pass")
+        if (self.keys[at] != keys).any(): raise ValueError(_CHANGED)
         return self.values[at]
 
 def _count(ids, secret):
@@ -144,6 +145,15 @@ def _count(ids, secret):
 
 # %% ../nbs/12a_units.ipynb #db85d20a
 _NOBODY = 2**62 # rows of a person whose rows don't count
+
+def _total(keys):
+    "The sum of keys, modulo 2^64"
+    return np.array([keys.sum()])
+
+def _with_ids(*block, f):
+    "The sums of a block, and the sum of its keys"
+    sums = f(*block)
+    return Sums(sums.n, [*sums.parts, _total(block[-1])])
 
 class UnitRows(Rows):
     "Rows that come with the number of rows of their person, and the person's key: third and fourth in a block"
@@ -172,13 +182,24 @@ class UnitRows(Rows):
     @property
     def units(self)->int:
         "Number of persons"
-        return len(self.table.keys)
+        return int((self.table.values != _NOBODY).sum()) # nobody is none
 
     @property
     def table(self):
         "Rows by key; counted in a pass when it is first asked for"
-        if self._table is None: self._table = self._without_nobody(self._counted_ids().merged())
+        if self._table is None:
+            counts = self._counted_ids().merged()
+            self._n, self._ids_add_up = int(counts.values.sum()), _total(counts.keys*counts.values.astype(np.uint64))
+            self._table = self._without_nobody(counts)
         return self._table
+
+    def counted(self, f, columns=None):
+        "The sums of a pass, if everybody has the rows in it that were counted before"
+        self.table
+        total = super().counted(partial(_with_ids, f=f), columns)
+        *parts, ids = total.parts
+        if ids != self._ids_add_up: raise ValueError(_CHANGED)
+        return Sums(total.n, parts)
 
     def _without_nobody(self, table):
         "The counts, beyond all bounds for rows without an id: nobody knows whose they are"
@@ -208,6 +229,7 @@ class UnitRows(Rows):
         self.table
         for A, y in self.rows.blocks(skip):
             keys = self._keys[skip:skip+len(y)]
+            if len(keys) < len(y): raise ValueError(_CHANGED)
             yield A, y, self.table.of(keys), keys
             skip += len(y)
 
@@ -262,7 +284,7 @@ def check_labels(ids, *parts):
 
 def _cells(ids):
     "Ids of Arrow, Polars and masked arrays as a list: else one that is missing makes floats of all"
-    if isinstance(ids, np.ma.MaskedArray): return ids.astype(object).filled(None).tolist()
+    if isinstance(ids, np.ma.MaskedArray): return np.where(np.ma.getmaskarray(ids), None, ids.data.astype(object)).tolist()
     if hasattr(ids, 'to_arrow') and (ids.dtype.is_temporal() or ids.dtype.is_nested() or str(ids.dtype) == 'String'):
         ids = ids.to_arrow()
     if not hasattr(ids, 'to_pylist'): return ids.to_list() if hasattr(ids, 'to_list') else ids

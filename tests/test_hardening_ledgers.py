@@ -1,20 +1,25 @@
 "No road leads past a ledger, no file lies about one, and nothing is written over one"
+import copy
 import json
 import pickle
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 from dp_pmt import fit
 from dp_pmt.account import Account
+from dp_pmt.algorithms import dp_pmtolse, dp_ssp
+from dp_pmt.anchored import dp_anchored
 from dp_pmt.checks import PrivacyLeakWarning
 from dp_pmt.cli import main
 from dp_pmt.documents import seal
+from dp_pmt.glm import dp_glm
 from dp_pmt.knowledge import Knowledge
-from dp_pmt.privacy import Budget
-from dp_pmt.release import release
-from dp_pmt.results import Fit
+from dp_pmt.privacy import Budget, no_less, zcdp_to_eps
+from dp_pmt.release import Release, release
+from dp_pmt.results import Fit, who_from, who_to
 
 pytest.importorskip('pyarrow')
 
@@ -163,6 +168,115 @@ def test_an_account_needs_no_home(folder, monkeypatch):
     assert Account('ledger.json').left == .6
 
 
+# one ledger, one guarantee
+
+def test_a_ledger_adds_up_for_the_same_neighbours_only(folder, capsys):
+    "Fits for rows, for persons and with the other relation were added up, and the total held for none of them"
+    kinds = dict(), dict(unit='who'), dict(neighbours='add/remove'), dict(unit='who', neighbours='add/remove')
+    for k, first in enumerate(kinds):
+        for ledger in (Budget(1.), Account(f'{k}.json', rho=1.)):
+            fit('y ~ a + b', PRIVATE, PUBLIC, rho=.2, budget=ledger, **first)
+            fit('y ~ a', PRIVATE, PUBLIC, rho=.2, budget=ledger, **first)
+            before = ledger.ledger
+            for other in kinds:
+                if other == first: continue
+                with pytest.raises(ValueError, match="such costs don't add up"):
+                    fit('y ~ a + b', PRIVATE, PUBLIC, rho=.2, budget=ledger, **other)
+            assert ledger.ledger == before
+            assert ledger.copy().pair == pickle.loads(pickle.dumps(ledger)).pair == ledger.pair
+        assert f'neighbours: {ledger.pair}' in Account(f'{k}.json').statement()
+    ledger.spend(.1, 'something else') # by hand, of which nobody says for whom
+    assert typed('private.csv', epsilon=1) == 0
+    assert typed('private.csv', '--unit', 'who', epsilon=1) == 2 and "don't add up" in capsys.readouterr().err
+
+
+def test_the_limit_of_an_account_stays(folder):
+    Account('ledger.json', epsilon=1., delta=1e-6)
+    with pytest.raises(ValueError, match='opened at delta = 1e-06'): Account('ledger.json', rho=Account('ledger.json').rho, delta=1e-12)
+    assert Account('ledger.json').delta == Account('ledger.json', delta=1e-6).delta == 1e-6
+
+
+def test_an_account_stays_where_it_is(folder, monkeypatch):
+    "Under a relative path another folder's account of the same size was charged"
+    for name in 'xy':
+        (folder/name).mkdir()
+        monkeypatch.chdir(folder/name)
+        Account('ledger.json', rho=1.)
+    monkeypatch.chdir(folder/'x')
+    account = Account('ledger.json')
+    monkeypatch.chdir(folder/'y')
+    for living in (account, pickle.loads(pickle.dumps(account)), copy.deepcopy(account)): living.spend(.3, 'a fit')
+    assert Account('ledger.json').left == 1. and Account('../x/ledger.json').left == pytest.approx(.1)
+
+
+def test_a_folder_does_not_get_a_second_account(folder, capsys):
+    assert typed('parts/0.csv', epsilon=1) == 0
+    assert typed('parts', epsilon=1) == 2 and 'a file in this folder has an account' in capsys.readouterr().err
+    assert typed('parts', '--account', 'parts/0.csv.account.json', epsilon=1) == 0
+
+
+def test_a_result_that_cannot_be_written_costs_nothing(folder, capsys):
+    (folder/'out.json').mkdir()
+    assert typed('private.csv', '--out', 'fit.html', '--out', 'out.json', epsilon=1) == 2
+    assert 'names a folder' in capsys.readouterr().err and not [*folder.glob('*account*')]
+
+
+ARRAYS = PRIVATE[['a', 'b']].to_numpy(), PRIVATE.y.to_numpy(), PUBLIC[['a', 'b']].to_numpy(), PUBLIC.y.to_numpy()
+YES = ARRAYS[0], 1.*(ARRAYS[1] > 0), ARRAYS[2], 1.*(ARRAYS[3] > 0)
+BAD = {
+    'cov': lambda **k: fit('y ~ a + b', PRIVATE, epsilon=1, cov='bad', **k),
+    'cov of nothing': lambda **k: dp_anchored(*ARRAYS[:2], None, None, 1., cov='bad', safe=True, **k),
+    'share': lambda **k: dp_anchored(*ARRAYS[:2], None, None, 1., inference_share=.9, safe=True, **k),
+    'cov of odds': lambda **k: dp_glm(*YES, 1., cov='bad', safe=True, neighbours='add/remove', **k),
+    'share of odds': lambda **k: dp_glm(*YES, 1., inference_share=.9, safe=True, neighbours='add/remove', **k),
+    'split': lambda **k: fit('y ~ a + b', PRIVATE, PUBLIC, epsilon=1, method='ssp', split=2, **k),
+    'split of the paper': lambda **k: dp_pmtolse(*ARRAYS, 1., split=2, safe=True, neighbours='add/remove', **k),
+    'eta': lambda **k: dp_pmtolse(*ARRAYS, 1., eta=2, safe=True, neighbours='add/remove', **k),
+    'eta of a release': lambda **k: release(*ARRAYS, 1., eta=2, neighbours='add/remove', **k),
+    'radius': lambda **k: release(*ARRAYS, 1., radius=1e7, neighbours='add/remove', **k),
+    'a large radius': lambda **k: dp_ssp(*ARRAYS[:2], 1., r_A=1e120, safe=True, **k),
+    'a small radius': lambda **k: dp_ssp(*ARRAYS[:2], 1., r_A=1e-120, safe=True, **k)}
+
+
+@pytest.mark.parametrize('name', BAD)
+@pytest.mark.filterwarnings('ignore')
+def test_bad_options_are_refused_before_anything_is_spent(name):
+    "Where rows are counted, or looked at, first"
+    budget = Budget(1.)
+    with pytest.raises(ValueError): BAD[name](budget=budget)
+    assert budget.spent == 0
+
+
+# what a fit started from
+
+def test_a_fit_that_started_from_another_says_what_both_cost(folder):
+    "At a small ε it hands on the earlier coefficients, and claimed the small ε alone"
+    one = fit('y ~ a + b', PRIVATE, rho=2.)
+    two = fit('y ~ a + b', PRIVATE, Knowledge.of_fit(one) + Knowledge.of_ranges(dict(a=(-4, 4), b=(-4, 4), y=(-9, 9))), rho=1e-9)
+    three = fit('y ~ a + b', PRIVATE, two, rho=1.)
+    assert two.beta == pytest.approx(one.beta, abs=.01)
+    for made, total in ((two, 2 + 1e-9), (three, 3 + 1e-9)):
+        for read in (made, Fit.from_json(made.to_json())):
+            said = read.statement()
+            assert read.earlier == pytest.approx(total - read.rho) and f'{no_less(total, 6)}-zCDP, epsilon = ' in said
+            shown = float(said.split('epsilon = ')[-1].split(' at')[0])
+            assert zcdp_to_eps(total, 1e-6) <= shown < 1.001*zcdp_to_eps(total, 1e-6)
+            assert 'after a fit that cost' in read.privacy()
+    assert 'public' not in ' '.join(two.advice)
+    text = json.loads(three.to_json())
+    refused(forged(three, earlier=None), 'statement')
+    assert 'earlier fit' not in fit('y ~ a + b', PRIVATE, PUBLIC, rho=1.).statement() and text['earlier'] == three.earlier
+
+
+@pytest.mark.parametrize('eps', [1.00049, 2.34561, .312349])
+def test_claims_are_rounded_up(eps):
+    made = fit('y ~ a + b', PRIVATE, PUBLIC, epsilon=eps)
+    assert made.rho
+    for said in (made.statement(), made.privacy().replace('ε', 'epsilon')):
+        shown = float(said.split('epsilon = ')[1].split(' ')[0])
+        assert made.eps() <= shown < made.eps()*1.001
+
+
 # files that lie
 
 def forged(made, **changes):
@@ -190,6 +304,51 @@ def test_no_more_rows_count_than_there_are():
     made = release(*known, .5)
     text = forged(made, used=3001., statement=replace(made, used=3001.).statement())
     refused(text, 'no more rows', type(made).from_json)
+
+
+def lies(made, why, **changes):
+    "A file with these entries, whose statement is that of its numbers, is refused"
+    who = {k: changes.get(k, v) for k, v in who_to(made.who).items()}
+    fields = {k: v for k, v in changes.items() if k not in who and k in vars(made)}
+    claimed = replace(made, who=who_from({'format': 'dp_pmt fit 1', **who}), **fields)
+    refused(forged(made, statement=claimed.statement(), **changes), why, type(made).from_json)
+
+
+def test_a_file_can_not_change_whom_it_protects():
+    "Where the number of rows is private, it was paid for"
+    known = ARRAYS
+    to_persons = dict(unit='person', neighbours='one person replaced', per_unit=1, units=3000)
+    added = dict(neighbours='one row added or removed')
+    for made in (MADE, release(*known, .5), release(*known, .5, unit=PRIVATE.who.to_numpy())):
+        if made.who.unit == 'row':
+            lies(made, 'paid for|the sensitivity must be', **to_persons)
+            lies(made, 'paid for|the sensitivity must be', **added)
+        else: lies(made, 'counts for more than one', units=2)
+    persons = fit('y ~ a + b', PRIVATE, PUBLIC, epsilon=1, unit='who')
+    lies(persons, 'paid for', unit='row', neighbours='one row replaced', per_unit=None, units=None)
+    lies(persons, 'counts for more than one', units=2)
+
+
+def test_entries_that_contradict_each_other():
+    lies(MADE, 'wrong type, shape or range', r2=7.)
+    lies(MADE, 'for lines', family='binomial')
+    lies(MADE, 'the response of the fit', response='wage')
+    lies(MADE, 'both have an intercept', intercept=None, covariance=[r[:-1] for r in MADE.cov[:-1].tolist()],
+         covariance_privacy=None, assumed=[], collinear=[])
+    bare = replace(MADE, cov='none was asked for', cov_privacy=None, cov_type=None)
+    refused(forged(bare, cov_type='robust'), 'goes with a covariance')
+    refused(json.dumps({**json.loads(MADE.to_json(key='0123456789abcdef')), 'signature': 'é'*64}), 'not signed with this key',
+            lambda text: Fit.from_json(text, key='0123456789abcdef'))
+
+
+@pytest.mark.parametrize('old, new', [
+    ('exp(5.222)', 'exp(0.001)'), ('Each row', 'Each person'), ('epsilon = 5.222', 'epsilon = 0.1; epsilon = 5.222')])
+def test_an_old_release_claims_one_thing(old, new):
+    text = (Path(__file__).parent/'data'/'release_2.json').read_text(encoding='utf-8')
+    Release.from_json(text)
+    c = json.loads(text)
+    c.pop('sha256')
+    refused(seal(c | dict(statement=c['statement'].replace(old, new))), 'statement', Release.from_json)
 
 
 def test_what_privacy_leaves_of_a_covariance_is_one():

@@ -24,7 +24,8 @@ from dp_pmt.preconditioning import Coordinates
 from dp_pmt.privacy import Budget
 from dp_pmt.queries import Count, JointMoments
 from dp_pmt.release import release
-from dp_pmt.units import as_units
+from dp_pmt.rows import as_rows
+from dp_pmt.units import UnitRows, as_units
 
 AT = 17 # the row with an odd cell
 ODD = {
@@ -63,7 +64,8 @@ def test_every_id_is_a_person(frame, odd, road):
     A, y = frame[['a', 'b']], frame.y
     if road == 'column': made = silently(dp_ssp, A.assign(who=ids), y, 1., safe=True, unit='who')
     else: made = silently(dp_ssp, A, y, 1., safe=True, unit=ids.to_numpy() if road == 'array' else list(ids))
-    assert made.who.units == 81 # the row is a person of its own
+    nobody = odd in ('none', 'decimal', 'huge', 'half a character') # what can't be printed is no id
+    assert made.who.units == (80 if nobody else 81) # the row is a person of its own, or nobody's
 
 
 SPELLINGS = {
@@ -278,3 +280,67 @@ def test_a_stream_that_is_read_once_is_refused_where_rows_are_counted(frame):
         with pytest.raises(ValueError, match='more than once'):
             estimator(stream, None, A[:30].copy(), y[:30].copy(), 1., neighbours='add/remove', budget=budget, **options)
     assert not budget.spent
+
+
+# -------------------- nobody is no person, and nobody gets rows between two passes
+
+@pytest.mark.parametrize('lost', [None, np.nan, '', 'nan', 2.**60], ids=str)
+def test_a_row_that_loses_its_id_leaves_the_number_of_persons(frame, lost):
+    "It was published without noise, and nobody counted: one cell of one person showed"
+    whole, less = frame.assign(who=frame.who.astype(object)), frame.assign(who=with_cell(frame.who.astype(object), lost))
+    made = [silently(dp_ssp, t[['a', 'b', 'who']], t.y, 1., safe=True, unit='who') for t in (whole, less)]
+    assert [m.who.units for m in made] == [80, 80]
+    assert [m.statement().split(' persons')[0] for m in made] == ['The coefficients were computed (method: DP-SSP) from the confidential rows of 80']*2
+
+
+class Growing:
+    "Blocks that change once their ids were counted"
+    def __init__(self, frame, change, steady): self.frame, self.change, self.steady, self.reads = frame, change, steady, 0
+
+    def __iter__(self):
+        self.reads += 1
+        t = self.frame if self.reads <= self.steady else self.change(self.frame)
+        yield t[['a', 'b']].to_numpy(), t.y.to_numpy()
+
+
+@pytest.mark.parametrize('change', [lambda t: pd.concat([t, t[:50]]), lambda t: t[:-9]], ids=['more', 'fewer'])
+@pytest.mark.parametrize('fitted,steady', [
+    (dp_ssp, 2), (lambda *a, **k: dp_anchored(*a[:2], None, None, 1., **k), 3)], ids=['ssp', 'anchored'])
+def test_rows_that_come_after_their_ids_were_counted(frame, change, fitted, steady):
+    "Rows without a key had full weight, and numpy's words their number"
+    budget = Budget(1.)
+    with pytest.raises(ValueError, match='changed between two passes|another number of rows') as e:
+        fitted(Growing(frame, change, steady), None, 1., safe=True, unit=frame.who.to_numpy(), budget=budget)
+    assert not any(c.isdigit() for c in str(e.value)) and budget.spent <= .01
+
+
+@pytest.mark.parametrize('kind', ['duckdb', 'dask', 'dataset'])
+@pytest.mark.parametrize('fitted', ['fit', 'ssp'])
+def test_ids_that_change_between_two_passes(frame, kind, fitted, tmp_path):
+    "As many rows as before, but all of one person: it had a thousand times its weight"
+    duckdb, dd = pytest.importorskip('duckdb'), pytest.importorskip('dask.dataframe')
+    ds, pq = pytest.importorskip('pyarrow.dataset'), pytest.importorskip('pyarrow.parquet')
+    changed = frame.assign(who=0)
+    con, seen = duckdb.connect(), []
+    con.execute('create table rows as select * from frame')
+
+    def change():
+        con.execute('create or replace table rows as select * from changed')
+        changed.to_parquet(tmp_path/'rows.parquet')
+
+    class Later(UnitRows):
+        @property
+        def table(self):
+            known = super().table
+            if not seen: seen.append(change())
+            return known
+
+    frame.to_parquet(tmp_path/'rows.parquet')
+    source = dict(duckdb=lambda: con.table('rows'), dataset=lambda: ds.dataset(tmp_path/'rows.parquet'),
+                  dask=lambda: dd.from_map(lambda k: (changed if seen else frame)[k::2], [0, 1], meta=frame[:0]))[kind]()
+    encoding = Encoding.of('y ~ a + b')
+    rows = EncodedRows(source, encoding) if fitted == 'fit' else as_rows(source, 'y', strict=False).without('who')
+    units = Later(rows, 'who')
+    units.units
+    with pytest.raises(ValueError, match='the persons of the private rows changed'): units.sum(lambda A, y, m, keys: [y.sum()])
+    assert UnitRows(rows, 'who').sum(lambda A, y, m, keys: [len(y)]) == [240]

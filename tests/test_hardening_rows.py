@@ -545,7 +545,7 @@ def test_codes_of_one_piece_are_no_reason_to_stop(words):
     coded = pa.DictionaryArray.from_arrays
     ids = pa.chunked_array([coded([0, 1], ['a', 'b']), coded(pa.array([0, 1]), pa.array(words))])
     table = pa.table(dict(x=[1., 2, 3, 4], y=[1., 2, 3, 4], who=ids))
-    assert as_units(table, 'y', 'who').units == len({'a', 'b', *words})
+    assert as_units(table, 'y', 'who').units == len({'a', 'b', *words} - {None})
 
 
 @pytest.mark.parametrize('suffix', ['csv', 'parquet'])
@@ -583,7 +583,7 @@ def test_odd_words_of_coded_floats_are_no_reason_to_stop(words):
     by_level = Encoding.of('y ~ C(g)', levels={'g': [1, 2]})
     X, _ = next(EncodedRows(table, by_level).blocks())
     np.testing.assert_array_equal(X[:2, 0], [0., 1.])
-    assert as_units(table.append_column('x', table['y']), 'y', 'g').units == 3
+    assert as_units(table.append_column('x', table['y']), 'y', 'g').units == 3 - math.isnan(words[2])
 
 
 def _coded(words, kind=pa.int8()):
@@ -704,7 +704,7 @@ def test_codes_beside_responses_are_no_reason_to_stop(words):
     table = pa.table({'x': [1., 2.], 'who': coded})
     coded_views = pl.DataFrame({'x': [1., 2.], 'who': pl.Series(words).cast(pl.Categorical)})
     for made in (table, coded_views): # Polars has words in views, which Arrow can't decode
-        assert as_units(made, np.ones(2), 'who').units == len(set(words))
+        assert as_units(made, np.ones(2), 'who').units == len({*words} - {None})
         assert len(as_rows(made, np.ones(2), strict=False).load()[1]) == 2
 
 

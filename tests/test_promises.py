@@ -19,6 +19,7 @@ import dp_pmt
 from dp_pmt import Budget, Fit
 from dp_pmt.documents import schema
 from dp_pmt.knowledge import Knowledge
+from dp_pmt.privacy import no_less
 from dp_pmt.rows import Rows
 
 PACKAGE = Path(dp_pmt.__file__).parent
@@ -187,7 +188,7 @@ def has_statement(estimator):
     if not fit.private:
         assert 'NOT private' in text
     elif fit.rho:
-        assert f'epsilon = {fit.eps(1e-6):.4g} and delta = 1e-06' in text
+        assert f'epsilon = {no_less(fit.eps(1e-6))} and delta = 1e-06' in text
     else:
         assert 'public rows only' in text
 

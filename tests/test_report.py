@@ -163,7 +163,7 @@ def test_doubts_are_those_of_the_family_and_of_persons(typed, tmp_path):
     PUBLIC.assign(insurance=(PUBLIC.insurance == 'yes').astype(int)).to_csv('public.csv', index=False)
     said = section(fitted(typed, tmp_path, '--family', 'binomial', formula='insurance ~ education'), 'What to distrust')
     assert 'log odds' in said
-    page = fitted(typed, tmp_path, '--unit', 'who', '--per-unit', 2, formula='wage ~ education')
+    page = fitted(typed, tmp_path, '--unit', 'who', '--per-unit', 2, '--account', 'of_persons.json', formula='wage ~ education')
     assert "don't depend on each other" not in section(page, 'What to distrust')
     assert 'up to 2 rows' in section(page, 'What was fitted')
 

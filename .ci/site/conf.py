@@ -15,6 +15,7 @@ project, author, copyright, release = cfg['title'], cfg['author'], cfg['copyrigh
 extensions = ['myst_nb']
 nb_execution_mode = 'off'
 nb_merge_streams = True
+nb_render_markdown_format = 'myst' # tables of pipes in outputs too
 nb_code_prompt_show, nb_code_prompt_hide = 'Show the {type}', 'Hide the {type}'
 nb_ipywidgets_js = {}
 myst_enable_extensions = ['dollarmath', 'amsmath', 'colon_fence', 'fieldlist']

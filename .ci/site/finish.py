@@ -36,7 +36,33 @@ def with_mathml(text, made):
         tex, display = formula(m)
         number = re.search(r'<span class="eqno">.*?</span>', m[3], re.S)
         return f'<{m[1]} class="math"{m[2]}>{number[0] if number else ""}{made[tex, display]}</{m[1]}>'
-    return TEX.sub(put, text)
+    return MARKED.sub(r'<span class="marked">\1\2</span>', TEX.sub(put, text))
+
+
+MARKED = re.compile(r'(<span class="math"[^>]*>(?:(?!</?span\b).)*</span>)([.,;:)!?%]+)', re.S) # no line begins with a full stop
+
+
+def ruled(text):
+    "A printed regression table: its lines don't wrap, and letters are as small as it takes"
+    def put(m):
+        columns = max(map(len, unescape(re.sub('<[^>]+>', '', m[2])).splitlines()), default=0)
+        if '\n=====' not in m[2] or columns < 60: return m[0]
+        return f'{m[1]} class="ruled" style="--columns: {columns}">{m[2]}</pre>'
+    return re.sub(r'(<pre)>((?:(?!</pre>).)*)</pre>', put, text, flags=re.S)
+
+
+def narrow_roots(font):
+    "Every root as wide as the first, for browsers leave room for the widest; and its bar a little higher"
+    variants, glyphs = font['MATH'].table.MathVariants, font['glyf']
+    root = font.getBestCmap()[ord('√')]
+    width = font['hmtx'][root][0]
+    made = variants.VertGlyphConstruction[variants.VertGlyphCoverage.glyphs.index(root)]
+    for name in {v.VariantGlyph for v in made.MathGlyphVariantRecord} | {p.glyph for p in made.GlyphAssembly.PartRecords}:
+        glyphs[name].coordinates.scale((width/font['hmtx'][name][0], 1))
+        glyphs[name].coordinates.toInt()
+        glyphs[name].recalcBounds(glyphs)
+        font['hmtx'][name] = width, glyphs[name].xMin
+    font['MATH'].table.MathConstants.RadicalVerticalGap.Value = 160
 
 
 def math_font(source, target, made):
@@ -50,6 +76,7 @@ def math_font(source, target, made):
     cut = subset.Subsetter(options)
     cut.populate(unicodes=[ord(c) for c in text])
     cut.subset(font)
+    narrow_roots(font)
     font.flavor = 'woff'
     font.save(target)
 
@@ -138,7 +165,7 @@ def lean(text):
     text = re.sub(r'<span class="w">(\s*)</span>', r'\1', text)
     text = re.sub(r'<span class="(?:n|p|o|nn|nb|bp|fm|sa|kc|vm)">([^<]*)</span>', r'\1', text) # as black as the rest
     text = re.sub(r'\sid="cb\d+"|<span></span>', '', text)
-    return grouped(beside(folded_entries(text)))
+    return grouped(beside(folded_entries(ruled(text))))
 
 
 GROUP = re.compile(r'<p [^>]*class="caption"[^>]*><span class="caption-text">(.*?)</span></p>\s*(?=<ul)')

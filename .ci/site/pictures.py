@@ -77,7 +77,7 @@ def at_night(color):
     h, light, s = rgb_to_hls(r, g, b)
     if max(r, g, b) - min(r, g, b) < .08: light = .07 if light > .985 else .98 - .8*light # white -> the page's own dark, light grey -> still seen on it
     elif light > .75: light, s = .98 - .8*light, .6*s # a pale ground, with words on it that turn white
-    else: light = light + (.62 - light)*.75 if light < .62 else light
+    else: light = light + (.62 - light)*.85 if light < .61 else light + .14 # the pale of two blues stays the paler
     return '#' + ''.join(f'{round(255*v):02x}' for v in hls_to_rgb(h, light, s))
 
 
@@ -107,7 +107,7 @@ def size(svg, width):
     "Width and height on a page: larger than in a notebook by three tenths, but not beyond a screen"
     w, h = (float(re.search(rf'{side}="([\d.]+)pt"', svg)[1]) for side in ('width', 'height'))
     scale = min(1.3, max(1., 700/(width*h/w)))
-    wide = f' style="min-width: {.48*scale*width:.0f}px"' if scale*width > 1000 else '' # on a phone it scrolls in its box
+    wide = f' style="min-width: {.62*scale*width:.0f}px"' if scale*width > 600 else '' # on a phone it scrolls in its box
     return f'width="{scale*width:.0f}" height="{scale*width*h/w:.0f}"{wide}'
 
 
