@@ -102,7 +102,7 @@ def as_frame(
     plain = {c for table in tables for c in table.schema.names if not _sound(table[c])}
     tables = [_texts(table, coded, plain) for table in tables]
     table = pa.concat_tables(tables, promote_options='permissive').unify_dictionaries()
-    return table.to_pandas(types_mapper=_nullable, date_as_object=False)
+    return table.to_pandas(types_mapper=_nullable, date_as_object=False, ignore_metadata=True)
 
 def _texts(table, coded, plain):
     "The table with text that can be read, that of some columns as codes, of others as it is"
@@ -403,11 +403,17 @@ def _read(files, csv, names, skip, raw, coded=()):
             yield from _read_one(path, csv, data, names, skip, raw, coded)
         skip = max(0, skip - n)
 
+def _is_coded(t, asked):
+    "Is a column of Parquet read as codes? Text that is asked for as codes, and codes: Arrow checks their Unicode if it is not told so"
+    if str(t).startswith('dictionary'): return kind_of(t.value_type) == 'text'
+    return asked and kind_of(t) == 'text'
+
 def _read_one(path, csv, data, names, skip, raw, coded):
     "Batches of one file from `skip` on"
     if csv: return _read_csv(path, csv, names, skip, raw)
     if _kind(path) == 'parquet':
-        return _read_parquet(path, names, skip, [c for c in coded if kind_of(data.schema.field(c).type) == 'text'])
+        types = {c: data.schema.field(c).type for c in names}
+        return _read_parquet(path, names, skip, [c for c in names if _is_coded(types[c], c in coded)])
     return skipping(data.to_batches(columns=names, batch_readahead=2), skip)
 
 # %% ../nbs/11_files.ipynb #da5efd4b

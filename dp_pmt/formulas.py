@@ -83,10 +83,10 @@ def _level(v):
 
 def _as_level(v):
     "See `_level`"
-    if isinstance(v, str): return str(v) or None
+    if isinstance(v, str): return str.__str__(v) or None
     if v is None or v is pd.NA or v is pd.NaT: return None
     if isinstance(v, (bool, np.bool_)): return str(bool(v))
-    if isinstance(v, Integral): return str(int(v)) if abs(v) < 10**18 else '\0'
+    if isinstance(v, Integral): return str(int(v)) if abs(int(v)) < 10**18 else '\0'
     if isinstance(v, (Real, Decimal)): return _real_level(v)
     if isinstance(v, pd.Interval): return _interval_level(v)
     if isinstance(v, pd.Period): return str(v)
@@ -135,7 +135,7 @@ def _number_codes(column, levels, unknown):
     at = order[np.searchsorted(values[order], x).clip(max=len(values) - 1)]
     codes = np.where(np.isnan(x), -1, np.where(values[at] == x, at, unknown))
     if 'other' in levels and column.dtype.kind not in 'biufmMc':
-        words = (isinstance(v, str) and v == 'other' for v in column.to_numpy(object))
+        words = (isinstance(v, str) and str.__str__(v) == 'other' for v in column.to_numpy(object))
         codes[np.fromiter(words, bool, len(x))] = levels.index('other')
     return codes
 
@@ -1017,5 +1017,6 @@ def _source(table, encoding, sep):
         return _FrameRows(table, encoding)
     rows = open_rows(table, y, sep=sep) if sep is not None else as_rows(table, y, strict=None)
     if isinstance(rows, TableRows):
-        rows.coded = [c for c in encoding.plan['levels'] if c not in encoding.plan['numbers']]
+        numbers = encoding.plan['numbers']
+        rows.coded = [c for c, rule in encoding.plan['levels'].items() if not (c in numbers or rule['numeric'])]
     return rows

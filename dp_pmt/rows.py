@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['BLOCK', 'THREADS', 'READERS', 'Sums', 'add_up', 'names_of', 'check_names', 'picked', 'check_header', 'Rows',
-           'ArrayRows', 'check_known', 'StreamRows', 'as_rows']
+           'same_labels', 'ArrayRows', 'check_known', 'StreamRows', 'as_rows']
 
 # %% ../nbs/10_rows.ipynb #0bfb8cf8
 import copy
@@ -207,7 +207,8 @@ class Rows:
     def labels(self):
         "Labels of all rows, a pandas index; None where some have none"
         parts = [rows.labels() for rows in self._inside()]
-        return None if not parts or any(x is None for x in parts) else parts[0].append(parts[1:])
+        if not parts or any(x is None for x in parts): return None
+        return parts[0] if len(parts) == 1 else _joined(parts)
 
     def _inside(self):
         "The rows that these are made of, one after the other, if they are made of others"
@@ -349,13 +350,34 @@ def _named(A, names):
     return pd.DataFrame(A, columns=names) if names else A
 
 # %% ../nbs/10_rows.ipynb #09c587a2
+def _joined(parts):
+    "Labels of several frames as they are: pandas would make text of objects that are all text"
+    import pandas as pd
+    if all(p.dtype != object for p in parts): return parts[0].append(parts[1:])
+    return pd.Index(np.concatenate([p.to_numpy(object) for p in parts]), dtype=object)
+
+def same_labels(
+    a, # A pandas index
+    b, # Another
+)->bool:
+    "Are both the same? No label raises, and what is missing is missing in both"
+    try:
+        if a is b or a.equals(b): return True
+    except Exception: pass # what a label raises when it is compared
+    return len(a) == len(b) and all(map(_alike, a.astype(object), b.astype(object)))
+
+def _alike(x, y):
+    "Are two labels the same?"
+    try: return x is y or bool(x == y) or bool(x != x and y != y)
+    except Exception: return False
+
 def _same_rows(A, y):
     "Both, if they have equally many rows, and the same labels where both have some"
     A, n = shape_of(A, 'A', 2, loose=True, types=False)
     y, n_y = shape_of(y, 'y', 1, loose=True, types=False)
     if n != n_y: raise ValueError("A and y must have equally many rows") # how many may be private
     labelled = hasattr(A, 'iloc') and hasattr(y, 'iloc')
-    if labelled and not A.index.equals(y.index):
+    if labelled and not same_labels(A.index, y.index):
         raise ValueError("rows of A and y are labelled differently: align them"
                          " (or pass .to_numpy() if their order agrees)")
     name = getattr(y, 'name', None)

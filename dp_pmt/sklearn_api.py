@@ -274,7 +274,8 @@ def _as_numbers(X):
     if not hasattr(X, 'iloc'): return _cells(X)
     framed = hasattr(X, 'columns')
     columns = [plain_column(X.iloc[:, j]) for j in range(X.shape[1])] if framed else [plain_column(X)]
-    if all(c.dtype.kind in 'biuf' for c in columns): return X
+    if all(c.dtype.kind in 'biuf' for c in columns): # codes of Arrow have become what they say
+        return pd.concat(columns, axis=1) if framed else columns[0]
     numbers = np.array([to_floats(np.asarray(c, dtype=object), 'X', loose=True) for c in columns]).T
     return pd.DataFrame(numbers, columns=X.columns) if framed else numbers[:, 0]
 
@@ -307,7 +308,9 @@ def _are(y, label):
     "Which cells are this label; a cell that can't be compared is not"
     y = np.asarray(plain_column(y) if hasattr(y, 'iloc') else y)
     if y.dtype.kind in 'biufUS': return y == label
-    return np.fromiter((_is(cell, label) for cell in y), bool, len(y))
+    with warnings.catch_warnings():
+        warnings.simplefilter('ignore') # of what a cell thinks of being compared
+        return np.fromiter((_is(cell, label) for cell in y), bool, len(y))
 
 def _is(cell, label):
     "Is one cell this label?"

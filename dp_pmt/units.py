@@ -20,7 +20,7 @@ import pandas as pd
 
 from .checks import check_readable, label, plain_cells, plain_column
 from .files import decoded, in_memory, quietly
-from .rows import Rows, Sums, as_rows
+from .rows import Rows, Sums, as_rows, same_labels
 
 # %% ../nbs/12a_units.ipynb #315fae01
 def _text(x):
@@ -31,6 +31,7 @@ def _text(x):
 def _as_text(x):
     "See `_text`"
     if isinstance(x, np.datetime64): x = pd.Timestamp(x)
+    if isinstance(x, str): x = str.__str__(x) # what it holds, whatever a class of its own prints
     if x is None or x is pd.NA or x is pd.NaT: return ''
     if isinstance(x, bytes): x = x.decode(errors='backslashreplace')
     if isinstance(x, np.ndarray): x = x.tolist()
@@ -94,9 +95,11 @@ def _hashed(ids, secret):
     if not hasattr(ids, 'iloc'): # pandas looks at the cells of objects unless it is told not to
         ids = pd.Series(ids, dtype=object if getattr(ids, 'dtype', object) == object else None)
     ids = plain_column(ids)
+    if isinstance(ids.dtype, pd.IntervalDtype): ids = ids.astype(object) # ends that are equal print differently: -0 and 0
     mixed = ids.dtype == object and pd.api.types.infer_dtype(ids) not in _PLAIN
     if mixed: ids = pd.Series([_text(x) for x in ids], dtype=object)
-    codes, known = _distinct(ids)
+    try: codes, known = _distinct(ids)
+    except Exception: codes, known = _distinct(pd.Series([_text(x) for x in ids], dtype=object)) # ids that can't be compared
     words = np.array([_text(x) for x in known] + [''], dtype=object)
     return hash_array(words, hash_key=secret, categorize=False)[codes] # a missing id has code -1
 
@@ -278,7 +281,7 @@ def check_labels(ids, *parts):
     if not isinstance(ids, pd.Series): return
     for part in parts:
         theirs = getattr(part, 'index', part)
-        if isinstance(theirs, pd.Index) and not ids.index.equals(theirs):
+        if isinstance(theirs, pd.Index) and not same_labels(ids.index, theirs):
             raise ValueError("rows and ids (unit=) are labelled differently: align them, name the"
                              " column, or pass .to_numpy() if their order agrees")
 

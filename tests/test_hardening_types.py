@@ -1,5 +1,6 @@
 """A closed list of types. What is refused depends on the type of a column alone; of a type that is taken, any bits
 may stand in a cell: nothing is raised or warned of, and the other rows are what they were."""
+import enum
 import warnings
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 pa = pytest.importorskip('pyarrow')
 dd = pytest.importorskip('dask.dataframe')
 duckdb = pytest.importorskip('duckdb')
+pq = pytest.importorskip('pyarrow.parquet')
 pl = pytest.importorskip('polars')
 pytest.importorskip('formulaic')
 pytest.importorskip('sklearn')
@@ -177,3 +179,108 @@ def test_any_bits_of_numpy(t):
             warnings.simplefilter('error')
             if np.dtype(t).kind in 'biufS': as_rows(cells[:, None], cells, strict=False).load()
             if np.dtype(t).kind in 'biuf': PrivateLinearRegression()._private(cells[:, None], cells)
+
+
+# -------------------- labels, codes, files, ids and levels of classes of their own
+
+LABELS = {'missing': pd.NA, 'none': None, 'NaN': float('nan'), 'half a character': 'Zo\ud800e', 'long double': np.longdouble('1.5'), 'list': (1, 2)}
+
+
+@pytest.mark.parametrize('kind', LABELS)
+@pytest.mark.parametrize('road', ['fit', 'frame', 'stream', 'sites', 'shuffled'])
+def test_a_label_of_a_row_is_no_reason_to_stop(kind, road):
+    "pandas makes text of labels that are all text but one, and quoted the one"
+    labels = [f'name{i}' for i in range(N)]
+    labels[7] = LABELS[kind]
+    frame = pd.DataFrame({**REST, 'who': np.arange(N)//2}, index=pd.Index(labels, dtype=object))
+    A, y, ids = frame[['x']], frame.y, frame.who
+    if road == 'fit': assert EncodedRows(frame, Encoding.of('y ~ x', PUBLIC)).labels() is frame.index
+    made = dict(
+        fit=lambda: EncodedRows(frame, Encoding.of('y ~ x', PUBLIC)), frame=lambda: ArrayRows(A, y),
+        stream=lambda: as_rows([(A[i:i + 9], y[i:i + 9]) for i in range(0, N, 9)]), sites=lambda: Sites((A[:9], y[:9]), (A[9:], y[9:])),
+        shuffled=lambda: ArrayRows(A, y))[road]()
+    if road == 'shuffled': assert 'labelled differently' in said(as_units, made, None, ids[::-1])
+    else: assert as_units(made, None, ids).units == N//2
+
+
+@pytest.mark.parametrize('t', [pa.int64(), pa.float64(), pa.bool_(), pa.string()], ids=str)
+def test_a_gap_in_a_coded_column_of_scikit_learn(t):
+    "It fell on scikit-learn as a missing value of pandas, which it can't have"
+    for last in (1, None):
+        cells = pa.array([0, 1]*9, pa.int64()).cast(t).to_pylist()[:-1] + [None if last is None else pa.scalar(last).cast(t).as_py()]
+        column = pd.Series(pd.arrays.ArrowExtensionArray(pa.chunked_array([pa.array(cells, t).dictionary_encode()])))
+        X = pd.DataFrame({'z': np.arange(18.), 'g': column})
+        made, _ = PrivateLinearRegression()._private(X, np.arange(18.))
+        assert np.isnan(made.iloc[-1, 1]) == (last is None) and np.isfinite(made.iloc[:-1]).all(None)
+        _, y = PrivateLinearRegression()._private(X[['z']], column)
+        assert np.isnan(y[-1]) == (last is None)
+
+
+@pytest.mark.parametrize('cell', [b'c', b'\xff', b'Z\xfcrich'])
+@pytest.mark.parametrize('index', ['int8', 'int32'])
+def test_a_categorical_in_parquet_that_is_no_unicode(tmp_path, cell, index):
+    "Arrow checks the words of a type that is stored as codes, and of plain text it does not"
+    words = pa.Array.from_buffers(pa.string(), 3, pa.array([b'a', b'b', cell], pa.binary()).buffers())
+    g = pa.DictionaryArray.from_arrays(pa.array([0, 1]*19 + [2, 0], index), words)
+    for k in range(2): pq.write_table(pa.table({**REST, 'g': g}), tmp_path/f'{k}.parquet')
+    for source in (tmp_path/'0.parquet', tmp_path):
+        A = np.concatenate([A for A, _ in EncodedRows(source, ENCODINGS['level']).blocks()])
+        assert set(A[:38:2, 1]) == {0.} and set(A[1:38:2, 1]) == {1.}
+        assert as_units(source, 'y', 'g', strict=False).units == 3
+        assert 'not dictionary' in said(as_rows, source, 'y', strict=False) # by its type
+
+
+def test_parquet_of_a_frame_with_a_named_index(tmp_path):
+    "Its metadata make an index of the column, which a reader then looked for in vain"
+    frame = pd.DataFrame({**REST, 'who': np.arange(N)//2})
+    for index in ('who', 'x'):
+        frame.set_index(index).to_parquet(tmp_path/'rows.parquet')
+        rows = EncodedRows(tmp_path/'rows.parquet', Encoding.of('y ~ x', PUBLIC))
+        np.testing.assert_array_equal(rows.load()[0][:, 0], frame.x)
+        assert as_units(rows, None, 'who').units == N//2
+
+
+def test_levels_that_are_numbers_with_decimal_commas(tmp_path):
+    "Coded text was not read as numbers: all were gaps"
+    encoding = Encoding.of('y ~ C(x)', levels={'x': [1.5, 2.5]})
+    made = {}
+    for point in '.,':
+        (tmp_path/'rows.csv').write_text('x;y\n1.5;2.5\n2.5;3\n1.5;1\n'.replace('.', point))
+        A, y = EncodedRows(tmp_path/'rows.csv', encoding, ';', point).load()
+        made[point] = np.c_[A, y].tolist()
+    assert made['.'] == made[','] == [[0., 2.5], [1., 3.], [0., 1.]]
+
+
+class Named(str, enum.Enum):
+    A = 'A'
+
+
+class Loud(str):
+    "A text that doesn't like to be compared"
+    def __eq__(self, other): raise RuntimeError('loud')
+    __hash__ = str.__hash__
+
+
+@pytest.mark.parametrize('odd', [Named.A, Loud('A'), Loud('x'), np.int8(-128), np.int64(-2**63), pd.Interval(-2**63, 1)], ids=repr)
+def test_a_cell_of_a_class_of_its_own(odd):
+    "An Enum that equals a text prints another, and the smallest integer has no absolute value"
+    for encoding in (Encoding.of('y ~ g', levels={'g': ['A', 'B']}), Encoding.of('y ~ g', levels={'g': [0, 1]}, other='other')):
+        views = []
+        for cell in ('B', odd):
+            g = np.array(['A', 'B', 'A', cell, 'A', 'B'], object)
+            frame = pd.DataFrame({'g': pd.Series(g, dtype=object), 'y': 1.})
+            with warnings.catch_warnings():
+                warnings.simplefilter('error')
+                A = encoding.apply(frame)[0]
+                for _ in range(2): A = np.concatenate([A, EncodedRows(frame, encoding).load()[0]])
+                keys = _id_keys(frame.g, '0'*16)
+            others = [0, 1, 2, 4, 5]
+            views.append((A.reshape(3, 6, -1)[:, others], keys[others]))
+        for a, b in zip(*views): np.testing.assert_array_equal(a, b)
+
+
+def test_ends_of_intervals_that_are_minus_zero():
+    "To pandas (-0, 1] is (0, 1], and printed as whichever came first"
+    one, two, far = pd.Interval(0., 1.), pd.Interval(-0., 1.), pd.Interval(.5, 1.)
+    keys = [_id_keys(pd.Series([first, one, one]), '0'*16)[1:] for first in (far, two)]
+    np.testing.assert_array_equal(*keys)

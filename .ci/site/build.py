@@ -343,7 +343,7 @@ def page(path):
     for i, c in enumerate(nb.cells):
         if c.cell_type == 'code':
             for o in c.outputs:
-                if 'text/markdown' in o.get('data', {}): o['data']['text/markdown'] = re.sub(r'\]\(([\w./]+)\.ipynb', r'](\1.html', local_links(''.join(o['data']['text/markdown']), doc))
+                if 'text/markdown' in o.get('data', {}): o['data']['text/markdown'] = local_links(''.join(o['data']['text/markdown']), doc)
             announced = bool(cells) and cells[-1].cell_type == 'markdown' and cells[-1].source.rstrip().endswith(':')
             new = code_cells(c, module, heading, open_page, inside, announced) + [raw(framed(html, doc)) for html in found.get(str(i), [])]
             if found.get(str(i)): drop_first_frame(c, cells, drawings)
