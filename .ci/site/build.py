@@ -252,9 +252,10 @@ def is_shown(o):
 
 
 def plain(o):
-    "Numbers with all their digits, as Python prints them, with six"
+    "Numbers with all their digits, as Python prints them, with six; heads of tables such as 3.000000 as 3"
     short = lambda m: f'{float(m[0]):.6g}'
     if 'text/plain' in o.get('data', {}): o['data']['text/plain'] = re.sub(r'-?\b\d+\.\d{9,}(?:e[-+]\d+)?', short, ''.join(o['data']['text/plain']))
+    if 'text/html' in o.get('data', {}): o['data']['text/html'] = re.sub(r'(<th[^>]*>-?\d+)\.0+(?=</th>)', r'\1', ''.join(o['data']['text/html']))
     return o
 
 
@@ -327,11 +328,11 @@ def opening(path, cells, drawings):
     if drawings[0][0] <= LATE: return []
     _, heading, cell = drawings[0]
     heading = re.sub(r'\\(\w+)', lambda m: made.GREEK.get(m[1], m[1]), heading)
-    said = f'From *{heading}*, below.' if heading and heading != title(path) else 'From below.'
-    if cell.cell_type == 'markdown': return [nbformat.v4.new_markdown_cell(cell.source), nbformat.v4.new_markdown_cell(said)]
+    said = [nbformat.v4.new_markdown_cell(f'From *{heading}*, below.')] if heading and heading != title(path) else []
+    if cell.cell_type == 'markdown': return [nbformat.v4.new_markdown_cell(cell.source), *said]
     twin = nbformat.from_dict({**cell, 'id': nbformat.v4.new_markdown_cell().id, 'metadata': {**cell.metadata, 'tags': ['remove-input']}})
     twin.outputs = [o for o in cell.outputs if {'image/png', 'image/svg+xml'} & set(o.get('data', {}))][:1]
-    return [twin, nbformat.v4.new_markdown_cell(said)]
+    return [twin, *said]
 
 
 def page(path):

@@ -43,10 +43,10 @@ MARKED = re.compile(r'(<span class="math"[^>]*>(?:(?!</?span\b).)*</span>)([.,;:
 
 
 def ruled(text):
-    "A printed regression table: its lines don't wrap, and letters are as small as it takes"
+    "A printed regression table: letters are as small as it takes for its lines not to wrap; notes below it may"
     def put(m):
-        columns = max(map(len, unescape(re.sub('<[^>]+>', '', m[2])).splitlines()), default=0)
-        if '\n=====' not in m[2] or columns < 60: return m[0]
+        columns = max(map(len, re.findall('^=+$', m[2], re.M)), default=0)
+        if columns < 60: return m[0]
         return f'{m[1]} class="ruled" style="--columns: {columns}">{m[2]}</pre>'
     return re.sub(r'(<pre)>((?:(?!</pre>).)*)</pre>', put, text, flags=re.S)
 
@@ -165,7 +165,13 @@ def lean(text):
     text = re.sub(r'<span class="w">(\s*)</span>', r'\1', text)
     text = re.sub(r'<span class="(?:n|p|o|nn|nb|bp|fm|sa|kc|vm)">([^<]*)</span>', r'\1', text) # as black as the rest
     text = re.sub(r'\sid="cb\d+"|<span></span>', '', text)
-    return grouped(beside(folded_entries(ruled(text))))
+    return grouped(beside(folded_entries(ruled(joined(text)))))
+
+
+def joined(text):
+    "A number and its per cent stay on one line; code stays as it is"
+    aside = r'<(pre|code|script|style|math|title)\b.*?</\1>|(?<=\d) %'
+    return re.sub(aside, lambda m: '\u00a0%' if m[0] == ' %' else m[0], text, flags=re.S)
 
 
 GROUP = re.compile(r'<p [^>]*class="caption"[^>]*><span class="caption-text">(.*?)</span></p>\s*(?=<ul)')
