@@ -130,7 +130,7 @@ class Account(Budget):
         *, moved:bool=False, # Accept a file that was moved or restored? Only if the old one is gone
         about:str='',       # What the next payments are for; stands in their entries
     ):
-        self.path, self.about, self.pair = Path(path).absolute(), about, None
+        self.path, self.about, self.pair, self._unsaid = Path(path).absolute(), about, None, False
         self._seen = 0, '' # bytes read so far, and the hash they end with
         self._paid = []
         limit = self._limit(rho, epsilon, 1e-6 if delta is None else delta)
@@ -141,6 +141,7 @@ class Account(Budget):
         with _locked(self.path, new=limit is not None) as file:
             if limit and _size(file) == 0: self._open(file, *limit)
             self._read(file, moved)
+        if limit and delta is None: limit = self._limit(rho, epsilon, self.delta)
         if limit and limit[0] != self.rho: raise ValueError(
             f"this account is over rho = {self.rho:.6g}: a limit can't be changed."
             " Open another account, or leave the limit out")
@@ -173,7 +174,8 @@ class Account(Budget):
         if len(whole) < len(data): # a machine died while it wrote
             file.truncate(offset + len(whole))
         self._paid += [tuple(p) for e in entries for p in e.get('paid', ())]
-        self.pair = next((e['pair'] for e in entries if e.get('pair')), self.pair)
+        for e in entries: self._learn(e.get('pair'))
+        self._unsaid |= any('paid' in e and not e.get('pair') for e in entries)
         self._moves = getattr(self, '_moves', 0) + sum('paid' not in e for e in entries)
         self._records = getattr(self, '_records', 0) + sum('paid' in e for e in entries)
         self._seen = offset + len(whole), head
@@ -309,13 +311,13 @@ def _statement(account, delta):
     for entry in _all_entries(account):
         key = entry['time'][:10], entry.get('about') or 'a release'
         sums[key] = sums.get(key, 0.) + math.fsum(rho for _, rho in entry['paid'])
-    rows = [f"  {day}  {rho:<10.4g} {about}" for (day, about), rho in sums.items()]
+    rows = [f"  {day}  {no_less(rho):<10} {about}" for (day, about), rho in sums.items()]
     left = account.left
-    pair = f", neighbours: {account.pair}" if account.pair else ""
+    pair = f", neighbours: {account.pair}" + ", where an entry says it"*account._unsaid if account.pair else ""
     return '\n'.join([f"Account {account.path.name}{pair}, over rho = {account.rho:.6g}"
                       f" (epsilon = {fine_eps(account.rho, delta):.4g} at delta = {delta:g})",
                       *rows,
-                      f"  spent       {account.spent:<10.4g} epsilon = {no_less(account.eps(delta))}"
+                      f"  spent       {no_less(account.spent):<10} epsilon = {no_less(account.eps(delta))}"
                       " in total",
                       f"  left        {left:<10.4g} " + ("nothing more can be"
                                                          " released" if not left else

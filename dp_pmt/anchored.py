@@ -773,7 +773,7 @@ def _fit_knowing(A, y, known, rho, rng, how, options):
     at, notes = known.belief(run)
     fit = fit_from(run, at, *how, rho=run.budget.left if run.budget.spent else None)
     for text in notes if how[-1] else []: warn_user(text, AdviceWarning)
-    fit.advice, fit.earlier = notes + fit.advice, known.spent or None
+    fit.advice, fit.earlier = notes + fit.advice, known.earlier
     return fit
 
 # %% ../nbs/25_anchored.ipynb #anch0032

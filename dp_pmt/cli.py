@@ -293,7 +293,7 @@ def _parser():
     fitting.add_argument('--out', action='append', default=[],
                          help="a file to write: .html, a report, or .json; may be repeated")
     fitting.add_argument('--account', help="the account to charge; by default a file beside"
-                                           " the private rows, whatever link leads to them; a"
+                                           " the private rows, where symbolic links lead to; a"
                                            " pattern of several files needs one")
     fitting.add_argument('--limit', type=float,
                          help="epsilon that a new account may spend in all (10)")

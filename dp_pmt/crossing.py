@@ -18,7 +18,7 @@ from fastcore.meta import delegates
 from scipy.stats import f as f_law
 
 from .checks import PrivacyLeakWarning, check_choice, check_integer, check_options
-from .checks import check_rng, shown, warn
+from .checks import check_rng, label, shown, warn
 from .noise import make_noise
 from .preconditioning import INTERCEPT, Coordinates, PublicRows, public_rows, view
 from .privacy import Budget, gaussian_sigma
@@ -123,7 +123,7 @@ class Run:
         self.refuse = check_choice('nonfinite', nonfinite, 'error', 'zero') == 'error'
         self.neighbours = check_choice('neighbours', neighbours, *NEIGHBOURS)
         self.per_unit = _check_per_unit(unit, per_unit)
-        self.pair = Protected('row' if unit is None else 'person', neighbours, self.per_unit).pair
+        self.pair = Protected('row' if unit is None else 'person', neighbours, self.per_unit).pair + _named(unit)
         self.ledgers = _ledgers(self.budget, budget, self.pair)
         if n is not None and not self.n_is_public:
             raise ValueError("the number of rows is private where persons are protected, or rows are"
@@ -285,6 +285,11 @@ class Run:
             names=self.names, method=method, n=self.n,
             rho=self.budget.spent, budget=self.budget, noise=self.noise.kind, who=self.who)
         return Fit(**{**known, **more})
+
+def _named(unit):
+    "What the ids are called, for the ledger; nothing where they have no name"
+    name = label(unit if isinstance(unit, str) else getattr(unit, 'name', None), '')
+    return f', unit {name}' if name else ''
 
 def _check_per_unit(unit, per_unit):
     "How many rows of a person count in full; None where rows are protected"

@@ -15,6 +15,7 @@ import numpy as np
 
 from .anchored import Anchor, best_of, public_anchor, public_whitener
 from .checks import as_matrix, check_finite, check_integer, check_positive
+from .privacy import no_less
 from .crossing import Run
 from .preconditioning import Coordinates, PublicMoment, PublicRows, PublishedMoment, public_rows
 from .queries import COUNT, Query
@@ -247,14 +248,14 @@ class Knowledge:
     levels:dict=field(default_factory=dict) # {column: its levels} of an earlier fit
     source:str=''          # What to call it
     notes:list=field(default_factory=list)  # Sentences for the user
-    spent:float=0.         # zCDP of the earlier fits
+    earlier:list=field(default_factory=list) # What earlier fits cost: (zCDP, neighbours, kind of noise)
 
     def __add__(self, other):
         if not isinstance(other, Knowledge): return NotImplemented
         empty = lambda v: v is None or isinstance(v, (dict, str)) and not v
         mine = {k: v for k, v in vars(self).items() if not empty(v)}
         source = ' and '.join(k.source for k in (self, other) if k.source)
-        said = dict(source=source, notes=self.notes + other.notes, spent=self.spent + other.spent)
+        said = dict(source=source, notes=self.notes + other.notes, earlier=self.earlier + other.earlier)
         return Knowledge(**{**vars(other), **mine, **said})
 
     @classmethod
@@ -312,7 +313,7 @@ class Knowledge:
         return cls(coef=dict(zip(names, fit.beta.tolist())), cov=wider*_slopes_cov(fit),
                    residual_sd=fit.residual_sd, intercept=fit.intercept is not None, least=.01,
                    moment=_moment_behind(fit, names), levels=_levels_of(fit),
-                   source='the earlier fit', notes=_budgets_add(fit), spent=fit.rho + (fit.earlier or 0))
+                   source='the earlier fit', notes=_budgets_add(fit), earlier=fit.cost)
 
     @classmethod
     def of_ranges(cls,
@@ -435,8 +436,8 @@ def _levels_of(fit):
 def _budgets_add(fit):
     "What to say of the budget of an earlier fit"
     if not fit.rho: return []
-    return [f"an earlier fit was used that cost rho = {fit.rho:.4g}: for whoever is in both,"
-            " the budgets add up"]
+    return [f"an earlier fit was used that cost rho = {no_less(fit.rho)} (neighbours: {fit.who.pair}):"
+            " whoever is in both pays for both"]
 
 # %% ../nbs/25a_knowledge.ipynb #48e8d324
 def _as_table(known, names, run):

@@ -261,6 +261,12 @@ def _same_ledger(name, rho, ledger, pair=None):
 # %% ../nbs/01_privacy.ipynb #5291c7b4
 PAIRS = tuple(f'one {unit} {done}' for unit in ('row', 'person') for done in ('replaced', 'added or removed')) # neighbours
 
+def _kind_and_unit(pair):
+    "`'one person replaced, unit patient'` as both of its parts"
+    kind, _, unit = pair.partition(', unit ') if isinstance(pair, str) else (pair, '', '')
+    check_choice('pair', kind, *PAIRS)
+    return kind, label(unit, '')
+
 class Budget:
     "A ledger of zCDP: spending past the end raises (Lemma 1: costs add)"
     def __init__(self,
@@ -288,11 +294,10 @@ class Budget:
 
     def check(self,
         costs, # A dict, or pairs `(what, rho)`
-        pair:str=None, # The neighbours that they pay for, such as `'one row replaced'`; None: not said
+        pair:str=None, # The neighbours that they pay for, such as `'one person replaced, unit id'`; None: not said
     )->list:   # The same as pairs, to be written into the ledger
         "Raise what `spend_all` would raise; nothing is spent"
-        if pair is not None: check_choice('pair', pair, *PAIRS)
-        if pair and self.pair not in (None, pair): raise ValueError(
+        if self._clashes(pair): raise ValueError(
             f"this ledger adds up what is told of {self.pair}, and this would pay for {pair}: such costs"
             " don't add up. Keep another ledger, or account, for it")
         if self._process != os.getpid(): raise ValueError(
@@ -323,7 +328,7 @@ class Budget:
         with _BOOKS:
             pairs = self.check(costs, pair)
             self.ledger.extend(pairs)
-            self.pair = self.pair or pair
+            self._learn(pair)
         return [rho for _, rho in pairs]
 
     def spend(self,
@@ -332,6 +337,18 @@ class Budget:
     )->float:      # The same cost, to hand to the mechanism
         "Write a cost into the ledger, or raise if the budget can't pay it"
         return self.spend_all([(what, rho)])[0]
+
+    def _clashes(self, pair):
+        "Do costs for these neighbours not add up with those that were paid? Who doesn't say what a person is, may mean the same"
+        if pair is None: return False
+        kind, unit = _kind_and_unit(pair)
+        if self.pair is None: return False
+        known, known_unit = _kind_and_unit(self.pair)
+        return kind != known or bool(unit and known_unit and unit != known_unit)
+
+    def _learn(self, pair):
+        "Remember the neighbours of a payment, and what a person is as soon as one says it"
+        if pair and (not self.pair or self.pair in pair): self.pair = pair
 
     def copy(self):
         "The same budget with a ledger of its own"

@@ -154,7 +154,7 @@ class Fit:
     extras:dict=field(default_factory=dict) # Other released numbers, by name
     encoding:Encoding=None  # How tables become rows, where a formula or a table came in
     who:Protected=Protected() # Who is protected: rows or persons
-    earlier:float=None      # zCDP of earlier fits from which this one started
+    earlier:list=field(default_factory=list) # What fits cost from which this one started: (zCDP, neighbours, kind of noise)
 
     def __post_init__(self):
         self.beta = check_finite('coefficients', self.beta, math.inf)
@@ -170,6 +170,11 @@ class Fit:
     def all(self)->np.ndarray:
         "All coefficients, the intercept last"
         return self.beta if self.intercept is None else np.r_[self.beta, self.intercept]
+
+    @property
+    def cost(self)->list:
+        "What was spent, and what fits spent from which this one started: triples (zCDP, neighbours, kind of noise)"
+        return [*self.earlier, *([(self.rho, self.who.pair, self.noise)] if self.rho else [])]
 
     @property
     def coef(self)->dict:
@@ -290,12 +295,12 @@ class Fit:
         delta:float=1e-6, # δ, 0 < δ < 1
     )->str:
         "One line that says what was spent"
-        if self.rho == 0 and self.earlier: return f"no private rows used but those of a fit that cost ρ = {self.earlier:.6g}"
+        if self.rho == 0 and self.earlier: return f"no private rows used but those of {_costs(self.earlier)}"
         if self.rho == 0: return "no private rows used"
         if self.rho == math.inf: return "NOT private"
         eps = no_less(eps_of(self.rho, delta, self.noise))
         claim = f"ρ = {no_less(self.rho, 6)} zCDP ({self.who.pair}), ε = {eps} at δ = {delta:g}"
-        if self.earlier: claim += f", after a fit that cost ρ = {self.earlier:.6g}"
+        if self.earlier: claim += f", after {_costs(self.earlier)}"
         return claim if self.private else f"NOT private: claims {claim}, but its noise scale leaks"
 
     def statement(self,
@@ -338,12 +343,22 @@ class Fit:
 
     def _repr_html_(self): return _html(self)
 
+def _costs(earlier):
+    "What earlier fits cost, in words"
+    return ' and '.join(f"a fit that cost ρ = {no_less(rho, 6)} ({pair})" for rho, pair, _ in earlier)
+
 def _together(fit, delta):
-    "What an earlier fit adds"
+    "What earlier fits add"
     if not fit.earlier: return []
-    rho = fit.rho + fit.earlier
-    return [f"It started from an earlier private fit that cost {fit.earlier:.6g}-zCDP, which is not counted above: whoever is"
-            f" in both is protected with {no_less(rho, 6)}-zCDP, epsilon = {no_less(zcdp_to_eps(rho, delta))} at delta = {delta:g}."]
+    said = [f"It started from an earlier private fit, whose cost is not counted above: {no_less(rho, 6)}-zCDP, neighbours: {pair},"
+            f" by {NOISES[noise]}." for rho, pair, noise in fit.earlier]
+    alike = all(pair == fit.who.pair and noise in (fit.noise, *_SAFE) for _, pair, noise in fit.earlier)
+    if not alike: return [*said, "Such costs don't add up: nothing is claimed for who is in both."]
+    rho = math.fsum(rho for rho, *_ in fit.cost)
+    return [*said, f"Whoever is in both is protected with {no_less(rho, 6)}-zCDP, epsilon ="
+                   f" {no_less(zcdp_to_eps(rho, delta))} at delta = {delta:g}."]
+
+_SAFE = 'discrete gaussian', 'fine discrete gaussian' # noise without a seed
 
 def _slopes(fit, cov):
     "The equations that say that all slopes are 0, but for those of which nothing is known"
@@ -537,7 +552,8 @@ def _content(fit, delta):
         statement=fit.statement(delta), delta=delta, eps=fit.eps(delta),
         beta=fit.beta.tolist(), budget=budget_to(fit.budget), no_covariance=why,
         covariance=None if why else _listed(fit.cov), df=None if fit.df == math.inf else fit.df,
-        covariance_privacy=None if fit.cov_privacy is None else _listed(fit.cov_privacy), earlier=fit.earlier,
+        covariance_privacy=None if fit.cov_privacy is None else _listed(fit.cov_privacy),
+        earlier=[dict(rho=rho, neighbours=pair, noise=noise) for rho, pair, noise in fit.earlier],
         encoding=fit.encoding and fit.encoding.to_dict(), **plain)
 
 def _listed(cov):
@@ -559,7 +575,7 @@ def _read(source, key=None):
     plain = dict(family='gaussian') | {k: c[k] for k in _PLAIN if k in c} # earlier files have no family
     fit = Fit(np.array(c['beta'], float), budget=budget_from(c['budget']), cov=_cov_of(c),
               df=math.inf if c['df'] is None else c['df'], who=who_from(c), used=c.get('used'),
-              earlier=c.get('earlier'), **plain)
+              earlier=[(e['rho'], e['neighbours'], e['noise']) for e in c.get('earlier', ())], **plain)
     if c['covariance_privacy'] is not None: fit.cov_privacy = _privacy_part(fit, c)
     agree(not fit.names or len(fit.names) == len(fit.beta), "there must be a name a coefficient")
     agree(all(j < len(fit.all) for j in fit.assumed), "equal variances are assumed of coefficients of the fit")

@@ -153,10 +153,18 @@ def _total(keys):
     "The sum of keys, modulo 2^64"
     return np.array([keys.sum()])
 
-def _with_ids(*block, f):
-    "The sums of a block, and the sum of its keys"
-    sums = f(*block)
-    return Sums(sums.n, [*sums.parts, _total(block[-1])])
+def _with_ids(A, y, rows, keys, f, secret=None):
+    "The sums of a block, the sum of its keys, and of keys times hashes of rows, where ids belong to rows by position"
+    sums = f(A, y, rows, keys)
+    bound = 0*keys if secret is None else keys*_row_hashes(A, y, secret)
+    return Sums(sums.n, [*sums.parts, _total(keys), _total(bound)])
+
+def _row_hashes(A, y, secret):
+    "A hash of each row"
+    odd = np.random.default_rng(int(secret, 16)).integers(2**63, size=A.shape[1] + 1, dtype=np.uint64)*np.uint64(2) + np.uint64(1)
+    out = np.zeros(len(y), np.uint64)
+    for x, factor in zip((*A.T, y), odd): out += np.ascontiguousarray(x, float).view(np.uint64)*factor
+    return (out ^ (out >> np.uint64(29)))*odd[0]
 
 class UnitRows(Rows):
     "Rows that come with the number of rows of their person, and the person's key: third and fourth in a block"
@@ -165,7 +173,7 @@ class UnitRows(Rows):
         unit,      # Name of the column of ids, or the ids (n,)
     ):
         rows.check_again()
-        self.rows, self.secret, self._table = rows, secrets.token_hex(8), None
+        self.rows, self.secret, self._table, self._rows_add_up = rows, secrets.token_hex(8), None, None
         self.unit, self.ids = (unit, None) if isinstance(unit, str) else (None, unit)
         if self.ids is not None and (getattr(rows, 'outermost', False) or not rows.ordered):
             raise ValueError("rows on a cluster, in a query or with a checkpoint have no order to which ids"
@@ -199,9 +207,10 @@ class UnitRows(Rows):
     def counted(self, f, columns=None):
         "The sums of a pass, if everybody has the rows in it that were counted before"
         self.table
-        total = super().counted(partial(_with_ids, f=f), columns)
-        *parts, ids = total.parts
-        if ids != self._ids_add_up: raise ValueError(_CHANGED)
+        total = super().counted(partial(_with_ids, f=f, secret=None if self.ids is None else self.secret), columns)
+        *parts, ids, rows = total.parts
+        if ids != self._ids_add_up or self._rows_add_up not in (None, rows): raise ValueError(_CHANGED)
+        self._rows_add_up = rows
         return Sums(total.n, parts)
 
     def _without_nobody(self, table):

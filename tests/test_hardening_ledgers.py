@@ -18,8 +18,8 @@ from dp_pmt.documents import seal
 from dp_pmt.glm import dp_glm
 from dp_pmt.knowledge import Knowledge
 from dp_pmt.privacy import Budget, no_less, zcdp_to_eps
-from dp_pmt.release import Release, release
-from dp_pmt.results import Fit, who_from, who_to
+from dp_pmt.release import Release, combine, release
+from dp_pmt.results import AdviceWarning, Fit, who_from, who_to
 
 pytest.importorskip('pyarrow')
 
@@ -258,14 +258,71 @@ def test_a_fit_that_started_from_another_says_what_both_cost(folder):
     for made, total in ((two, 2 + 1e-9), (three, 3 + 1e-9)):
         for read in (made, Fit.from_json(made.to_json())):
             said = read.statement()
-            assert read.earlier == pytest.approx(total - read.rho) and f'{no_less(total, 6)}-zCDP, epsilon = ' in said
+            assert sum(rho for rho, *_ in read.earlier) == pytest.approx(total - read.rho) and f'{no_less(total, 6)}-zCDP, epsilon = ' in said
             shown = float(said.split('epsilon = ')[-1].split(' at')[0])
             assert zcdp_to_eps(total, 1e-6) <= shown < 1.001*zcdp_to_eps(total, 1e-6)
             assert 'after a fit that cost' in read.privacy()
     assert 'public' not in ' '.join(two.advice)
     text = json.loads(three.to_json())
-    refused(forged(three, earlier=None), 'statement')
-    assert 'earlier fit' not in fit('y ~ a + b', PRIVATE, PUBLIC, rho=1.).statement() and text['earlier'] == three.earlier
+    refused(forged(three, earlier=[]), 'statement')
+    assert 'earlier fit' not in fit('y ~ a + b', PRIVATE, PUBLIC, rho=1.).statement()
+    assert [tuple(e.values()) for e in text['earlier']] == three.earlier == two.cost
+
+
+def test_costs_for_different_neighbours_or_with_a_seed_are_not_added():
+    "Somebody with twenty rows in a fit for rows pays four hundred times its cost, and a known seed is no noise"
+    rows = fit('y ~ a + b', PRIVATE, PUBLIC, rho=.05)
+    with pytest.warns(AdviceWarning, match='experiment'): seeded = fit('y ~ a + b', PRIVATE, PUBLIC, rho=.05, seed=0)
+    for start, more in ((rows, dict(unit='who')), (rows, dict(neighbours='add/remove')), (seeded, {})):
+        made = fit('y ~ a + b', PRIVATE, start, rho=.05, **more)
+        for read in (made, Fit.from_json(made.to_json())):
+            said = read.statement()
+            assert "nothing is claimed for who is in both" in said and 'is in both is protected' not in said
+            assert f'neighbours: {start.who.pair}, by ' in said and 'pays for both' in ' '.join(read.advice)
+    assert 'floating point' in said and '0.05-zCDP, neighbours' in said
+
+
+def test_what_a_person_is_belongs_to_a_ledger(folder):
+    "Patients and their doctors: each was protected, the sum for neither"
+    table = PRIVATE.assign(doctor=np.arange(3000) % 40)
+    for ledger in (Budget(1.), Account('ledger.json', rho=1.)):
+        spend = lambda unit: fit('y ~ a', table, PUBLIC, rho=.1, unit=unit, budget=ledger)
+        spend(table.who.to_numpy()) # has no name
+        spend('who')
+        with pytest.raises(ValueError, match='unit who, and this would pay for one person replaced, unit doctor'): spend('doctor')
+        with pytest.raises(ValueError, match="don't add up"): spend(table.doctor)
+        spend(table.who)
+        assert ledger.spent == pytest.approx(.3)
+
+
+def test_entries_that_do_not_say_for_whom_stay_so(folder):
+    "The next payment of an older account made its own of all that was paid"
+    account = Account('ledger.json', rho=1.)
+    account.spend(.3, 'by hand')
+    fit('y ~ a', PRIVATE, PUBLIC, rho=.1, unit='who', budget=account)
+    assert 'neighbours: one person replaced, unit who, where an entry says it, over' in Account('ledger.json').statement()
+
+
+def test_files_with_costs_rounded_to_the_nearest_are_read():
+    "As they were written before claims were rounded up"
+    made = fit('y ~ a + b', PRIVATE, PUBLIC, epsilon=1.00049)
+    said = made.statement()
+    near = said.replace('1.001', '1')
+    assert near != said and Fit.from_json(forged(made, statement=near)).rho == made.rho
+    refused(forged(made, statement=said.replace('1.001', '0.9')), 'statement')
+    refused(forged(made, statement=said.replace('3,000', '3,001')), 'statement')
+
+
+def test_combined_releases_of_persons_can_be_written():
+    "Noise of the cheap parts was more than the dear one allowed"
+    for k in range(12):
+        parts = [release(*(x[i::3] for x in ARRAYS[:2]), *ARRAYS[2:], rho, unit=np.arange(1000)) for i, rho in enumerate((1., .001, .001))]
+        Release.from_json(combine(*parts).to_json())
+
+
+def test_a_limit_is_meant_at_the_delta_of_the_account(folder):
+    Account('ledger.json', epsilon=3., delta=1e-9)
+    assert Account('ledger.json', epsilon=3.).delta == 1e-9
 
 
 @pytest.mark.parametrize('eps', [1.00049, 2.34561, .312349])

@@ -344,3 +344,20 @@ def test_ids_that_change_between_two_passes(frame, kind, fitted, tmp_path):
     units.units
     with pytest.raises(ValueError, match='the persons of the private rows changed'): units.sum(lambda A, y, m, keys: [y.sum()])
     assert UnitRows(rows, 'who').sum(lambda A, y, m, keys: [len(y)]) == [240]
+
+
+class Shuffled(Growing):
+    "The same rows at each reading, in another order"
+    def __iter__(self):
+        self.reads += 1
+        t = self.frame.sample(frac=1, random_state=self.reads)
+        yield t[['a', 'b']].to_numpy(), t.y.to_numpy()
+
+
+@pytest.mark.parametrize('fitted', [dp_ssp, lambda *a, **k: dp_anchored(*a[:2], None, None, 9., **k)], ids=['ssp', 'anchored'])
+def test_a_source_that_shuffles_beside_ids_by_position(frame, fitted):
+    "Each pass gave the rows to other persons, and one moved the sums by all their weights"
+    with pytest.raises(ValueError, match='changed between two passes'):
+        fitted(Shuffled(frame, None, 0), None, 1., safe=True, unit=frame.who.to_numpy())
+    steady = Growing(frame, None, 99)
+    assert fitted(steady, None, 1., safe=True, unit=frame.who.to_numpy()).who.units == 80
