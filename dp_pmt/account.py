@@ -15,7 +15,7 @@ from datetime import datetime, timezone
 from pathlib import Path
 from uuid import uuid4
 
-from .checks import check_fraction, label
+from .checks import check_fraction, check_path, label
 from .privacy import Budget, eps_to_rho, fine_eps, gaussian_eps, no_less, zcdp_to_eps
 
 # %% ../nbs/02a_account.ipynb #eab0eebc
@@ -130,7 +130,7 @@ class Account(Budget):
         *, moved:bool=False, # Accept a file that was moved or restored? Only if the old one is gone
         about:str='',       # What the next payments are for; stands in their entries
     ):
-        self.path, self.about, self.pair, self._unsaid = Path(path).absolute(), about, None, False
+        self.path, self.about, self.pair, self._unsaid = check_path(path).absolute(), about, None, False
         self._seen = 0, '' # bytes read so far, and the hash they end with
         self._paid = []
         limit = self._limit(rho, epsilon, 1e-6 if delta is None else delta)

@@ -18,9 +18,9 @@ from pathlib import Path
 import numpy as np
 from tqdm.auto import tqdm
 
-from .checks import kind_of, to_floats
+from .checks import check_path, kind_of, to_floats
 from .files import arrays, as_frame, chosen, need_arrow, quietly, refuse_types, skipping
-from .rows import BLOCK, ArrayRows, Rows, Sums, add_up, as_rows, check_known
+from .rows import BLOCK, ArrayRows, NoRows, Rows, Sums, add_up, as_rows, check_known
 
 # %% ../nbs/12_clusters.ipynb #2f30968b
 class _Refused(str):
@@ -41,7 +41,7 @@ def _total(parts):
 def _checked(total):
     "The total, or the refusal as an error"
     if isinstance(total, _Refused): raise ValueError(str(total))
-    if total is None: raise ValueError("there are no private rows")
+    if total is None: raise NoRows
     return total
 
 # %% ../nbs/12_clusters.ipynb #6601d7f3
@@ -216,6 +216,8 @@ class Sites(Rows):
     ):
         if not sites: raise ValueError("there must be at least one site")
         opened = partial(as_rows, strict=None)
+        sites = [s for s in sites if not _is_empty(s)]
+        if not sites: raise NoRows
         self.sites = [opened(*s) if isinstance(s, tuple) else opened(s) for s in sites]
         named = [s for s in self.sites if s.names]
         if any(s.names != named[0].names for s in named):
@@ -228,7 +230,8 @@ class Sites(Rows):
     @property
     def n(self):
         "Number of rows at all sites"
-        if self._n is None: self._n = sum(s.n for s in self.sites)
+        if self._n is None: self._n = sum(map(_number, self.sites))
+        if self._n == 0: raise NoRows
         return self._n
 
     def without(self, column):
@@ -258,7 +261,8 @@ class Sites(Rows):
 
     def _pass(self, f, columns=None):
         "Each site's pass, with a count of its own"
-        return reduce(add, (s.counted(f, columns) for s in self.sites))
+        parts = [_unless_empty(s.counted, f, columns) for s in self.sites]
+        return _checked(_total(parts))
 
     def blocks(self, skip=0):
         "The rows of one site after the other, as numbers"
@@ -271,8 +275,24 @@ class Sites(Rows):
     def _from(self, skip):
         "Sites, and how many of their rows to leave out"
         for s in self.sites:
-            if not skip or skip < s.n: yield s, skip
-            skip = skip and max(0, skip - s.n)
+            if not skip or skip < _number(s): yield s, skip
+            skip = skip and max(0, skip - _number(s))
+
+def _is_empty(site):
+    "Is it a pair of an array or frame in memory without rows, and its responses? That it has none, may be a private fact"
+    import pandas as pd
+    pair = isinstance(site, tuple) and len(site) == 2
+    if not pair or not isinstance(site[0], (np.ndarray, list, pd.DataFrame)): return False
+    return all(isinstance(x, str) or hasattr(x, '__len__') and len(x) == 0 for x in site)
+
+def _unless_empty(f, *args):
+    "What a site gives, None if it has no rows"
+    try: return f(*args)
+    except NoRows: return None
+
+def _number(site):
+    "Rows of a site"
+    return _unless_empty(getattr, site, 'n') or 0
 
 # %% ../nbs/12_clusters.ipynb #5f103846
 class _Around(Rows):
@@ -350,7 +370,7 @@ class Checkpoint(_Around):
         every:float=60,  # Seconds between two writings ≥ 0
     ):
         super().__init__(A, y)
-        self.path, self.every = Path(path), every
+        self.path, self.every = check_path(path), every
         if self.once:
             raise ValueError("a checkpoint reads the rows again after a crash:"
                              " give files or arrays, not what can be read only once")
@@ -374,7 +394,7 @@ class Checkpoint(_Around):
             if time.monotonic() - since >= self.every:
                 _save(self.path, {**known, key: (total.n, total)})
                 since = time.monotonic()
-        if total is None: raise ValueError("there are no private rows")
+        if total is None: raise NoRows
         _save(self.path, {**known, key: (-1, total)}) # -1: a finished pass
         return total
 

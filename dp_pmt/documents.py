@@ -21,7 +21,7 @@ from pathlib import Path
 import numpy as np
 
 from . import __version__
-from .checks import check_choice, label
+from .checks import check_choice, check_path, label
 from .privacy import Budget
 
 # %% ../nbs/20b_documents.ipynb #f10707c0
@@ -294,7 +294,8 @@ def hand_over(
     key=None,     # The publisher's key, or None
 )->str:           # The text
     "The sealed text, read back before it is written"
+    if path is not None: path = check_path(path)
     text = seal(content, key)
     read(text)
-    if path is not None: Path(path).write_text(text, encoding='utf-8')
+    if path is not None: path.write_text(text, encoding='utf-8')
     return text

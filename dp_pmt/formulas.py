@@ -24,7 +24,7 @@ import numpy as np
 import pandas as pd
 
 from .checks import check_choice, check_readable, label, plain_column, shown
-from .files import TableRows, decimal_points, open_rows, quietly
+from .files import BREAKS, TableRows, decimal_points, open_rows, quietly
 from .rows import BLOCK, Rows, as_rows, check_known
 
 # %% ../nbs/14_formulas.ipynb #d9aac32f
@@ -112,6 +112,7 @@ def _codes(column, levels, unknown, numeric):
     column = plain_column(column)
     if numeric: return _number_codes(column, levels, unknown)
     place = {level.removesuffix(_MIDNIGHT): j for j, level in enumerate(levels)}
+    place |= {re.sub(BREAKS, '\n', level): j for j, level in enumerate(levels)} # as CSV is read
     place |= {level: j for j, level in enumerate(levels)} | {None: -1, '': -1}
     if isinstance(column.dtype, pd.CategoricalDtype):
         known = [place.get(_level(v), unknown) for v in column.cat.categories]
@@ -148,7 +149,8 @@ def _tree(expr):
         quoted[name] = m[1]
         return name
     try: node = ast.parse(re.sub('`([^`]+)`', swapped, expr).strip(), mode='eval').body
-    except (SyntaxError, ValueError, RecursionError): raise ValueError(_not_allowed(expr)) from None
+    except (SyntaxError, ValueError, RecursionError): node = None # an error in its chain would hold the text
+    if node is None: raise ValueError(_not_allowed(expr))
     for n in ast.walk(node):
         if isinstance(n, ast.Name): n.id = quoted.get(n.id, n.id)
     return node
@@ -547,6 +549,7 @@ def _listed(y, X, public, intercept):
     if X is None:
         if public is None: raise ValueError("give X=[...], the names of the covariates")
         X = [c for c in public.columns if c != y]
+    if not isinstance(X, (str, list, tuple, pd.Index)): raise ValueError(f"X must be a list of names, got {shown(X)}")
     X = [X] if isinstance(X, str) else list(X)
     if not X or y in X or len(set(X)) < len(X) or not all(isinstance(c, str) for c in X):
         raise ValueError("X must name at least one column, each once, and not the response")
@@ -564,8 +567,8 @@ def _formula(formula, public, intercept):
     try:
         parsed = Formula(formula if intercept else f'{formula} - 1',
                          _context={'__formulaic_variables_available__': names})
-    except Exception as e:
-        raise ValueError(f"the formula can't be read: {_plain_text(e)}") from None
+    except Exception as e: parsed, why = None, _plain_text(e)
+    if parsed is None: raise ValueError(f"the formula can't be read: {why}") # without an error in its chain, which holds it all
     left, right = getattr(parsed, 'lhs', None), getattr(parsed, 'rhs', None)
     if left is None or isinstance(right, tuple) or len(left) != 1 or len(left[0].factors) != 1:
         raise ValueError("a formula is written like 'y ~ a + b', with one response")
@@ -770,10 +773,11 @@ def _check_there(public, columns, alone):
 
 def _not_there(column, names, where, public):
     "What to say of a column that isn't there once, with a guess among names of public columns"
-    if column in names: return f"the column {column!r} stands twice in {where}"
+    called = repr(column) if column in public else repr(label(column, '')) if label(column, '') else 'of that name'
+    if column in names: return f"the column {called} stands twice in {where}"
     near = get_close_matches(column, [c for c in public if isinstance(c, str)], 1)
     guess = f"; did you mean {near[0]}?" if near and near[0] != column else ''
-    return f"there is no column {column!r} in {where}{guess}"
+    return f"there is no column {called} in {where}{guess}"
 
 def _check_public(public, plan):
     "Raise if the public rows hold no numbers where there should be some"
@@ -833,8 +837,8 @@ def _columns(model, plan, block):
         warnings.simplefilter('ignore') # public rows
         spec = ModelSpec.from_spec(model['terms'], na_action='ignore', output='pandas')
         try: made = spec.get_model_matrix(block.frame, context=FUNCTIONS)
-        except Exception as e:
-            raise ValueError(f"the formula can't be used: {_plain_text(e)}") from None
+        except Exception as e: made, why = None, _plain_text(e)
+    if made is None: raise ValueError(f"the formula can't be used: {why}")
     out = [c for s in made.model_spec.structure for t in s.scoped_terms
            for c in _products(t, made.model_spec, plan, block)]
     names = [name for s in made.model_spec.structure for name in s.columns]

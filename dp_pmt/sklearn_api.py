@@ -9,13 +9,14 @@ __all__ = ['PrivateLinearRegression', 'PrivatePoissonRegression', 'PrivateLogist
 import copy
 import sys
 import warnings
+from numbers import Integral
 
 import numpy as np
 import pandas as pd
 
 from .algorithms import dp_ssp
 from .anchored import dp_anchored
-from .checks import PrivacyLeakWarning, check_readable, plain_column, to_floats, warn
+from .checks import PrivacyLeakWarning, check_readable, plain_column, shown, to_floats, warn
 from .crossing import warn_overlap
 from .files import in_memory, quietly
 from .glm import dp_glm
@@ -63,7 +64,7 @@ class _PrivateModel(BaseEstimator):
             warn_overlap(X, self.public[0]) # at arrays of floats a run looks itself
         X, y = self._private(X, y)
         safe = self.random_state is None
-        rng = None if safe else check_random_state(self.random_state).randint(2**31 - 1)
+        rng = None if safe else _seeded(self.random_state).randint(2**31 - 1)
         options = dict(rho=eps_to_rho(self.epsilon, self.delta, safe=safe), rng=rng,
                        intercept=self.fit_intercept,
                        safe=safe, nonfinite='zero', budget=self.budget,
@@ -122,6 +123,11 @@ class _PrivateModel(BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True # counted as zeros: an error would tell of a row
         return tags
+
+def _seeded(state):
+    "The generator of a seed; scikit-learn quotes what it isn't given for one"
+    if isinstance(state, (Integral, np.random.RandomState)) and not isinstance(state, bool): return check_random_state(state)
+    raise ValueError(f"random_state must be None, a seed or a RandomState, got {shown(state)}")
 
 def _warn_of_score():
     "Warn that a score has no noise"
@@ -306,7 +312,8 @@ def _sorted(y):
 
 def _are(y, label):
     "Which cells are this label; a cell that can't be compared is not"
-    y = np.asarray(plain_column(y) if hasattr(y, 'iloc') else y)
+    if hasattr(y, 'iloc'): y = plain_column(y).to_numpy(None if isinstance(y.dtype, np.dtype) else object)
+    y = np.asarray(y)
     if y.dtype.kind in 'biufUS': return y == label
     with warnings.catch_warnings():
         warnings.simplefilter('ignore') # of what a cell thinks of being compared

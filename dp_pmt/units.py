@@ -36,6 +36,7 @@ def _as_text(x):
     if isinstance(x, bytes): x = x.decode(errors='backslashreplace')
     if isinstance(x, np.ndarray): x = x.tolist()
     if isinstance(x, dict): x = [*x.items()]
+    if isinstance(x, pd.Interval): x = (x.closed, x.left, x.right)
     if isinstance(x, (list, tuple)): return repr([*map(_text, x)])
     if isinstance(x, datetime) and x.tzinfo: x = x.astimezone(timezone.utc)
     number = _number_text(x) if isinstance(x, (str, Real, Decimal, np.bool_)) else None
