@@ -149,7 +149,8 @@ def _as_array(x, name, loose=False):
     try:
         if hasattr(x, 'to_pylist'): x = plain_cells(x) # of Arrow
         made = _quiet_array(x)
-        if not loose or made.dtype.kind in 'biuf' or hasattr(x, 'dtype'): return made
+        long = made.dtype.kind == 'f' and made.dtype.itemsize > 8 # in a list, where a masked cell would be 0
+        if not loose or hasattr(x, 'dtype') or made.dtype.kind in 'biuf' and not long: return made
         return np.asarray(x, dtype=object) # a list with one text: the other cells as they are
     except Exception: pass # also what an object in a cell raises
     cells = _cells_of(x) if loose and isinstance(x, (list, tuple)) else None

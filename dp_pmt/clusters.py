@@ -280,9 +280,8 @@ class Sites(Rows):
 
 def _is_empty(site):
     "Is it a pair of an array or frame in memory without rows, and its responses? That it has none, may be a private fact"
-    import pandas as pd
     pair = isinstance(site, tuple) and len(site) == 2
-    if not pair or not isinstance(site[0], (np.ndarray, list, pd.DataFrame)): return False
+    if not pair or isinstance(site[0], (str, Path)) or type(site[0]).__module__.startswith(('dask', 'pyspark')): return False
     return all(isinstance(x, str) or hasattr(x, '__len__') and len(x) == 0 for x in site)
 
 def _unless_empty(f, *args):

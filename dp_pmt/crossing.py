@@ -6,6 +6,7 @@
 __all__ = ['SLICE', 'OWN', 'COUNTED', 'Pass', 'Answer', 'Run', 'takes_options', 'warn_overlap']
 
 # %% ../nbs/22_crossing.ipynb #944493e4
+import hashlib
 import math
 import os
 from dataclasses import dataclass, replace
@@ -194,15 +195,20 @@ class Run:
         if not self.persons: return 1
         if not self.noise.integers: return 2**30
         if self._n is None: return _MOST_WHOLE
-        whole = min(2**29//2**math.ceil(math.log2(self._n + 1)), _MOST_WHOLE)
+        whole = min(2**29//2**math.ceil(math.log2(self._most + 1)), _MOST_WHOLE)
         if whole >= 4*self.per_unit: return whole
         raise ValueError("sums over so many persons could overflow 64 bits: lower per_unit")
+
+    @property
+    def _most(self):
+        "Rows or persons that sums are over, at most, as far as it is public: a row with a gap adds something, too"
+        return max(self.n, self.units or 0)
 
     @property
     def grid(self)->int:
         "The finest grid on which sums over these rows, and the noise for one person, keep within 64 bits"
         finest = (_ONE_BITS - self._whole.bit_length() + 1)//2
-        return min(grid_for(self.n*self._whole), 2**finest)
+        return min(grid_for(self._most*self._whole), 2**finest)
 
     @property
     def columns(self)->list:
@@ -229,7 +235,7 @@ class Run:
     def _collapsed(self, query, total):
         "The sum over persons; each counts in full"
         steps = query.collapse(total.merged().values)
-        if self.noise.integers: return steps*self._whole
+        if self.noise.integers: return steps
         return steps*(query.step(steps.shape[-1])*self._whole)
 
     def check_ready(self,
@@ -238,9 +244,13 @@ class Run:
     )->tuple:        # What adding noise needs
         "Raise what asking could raise, before a row is read and before anything is spent"
         integers = self.noise.integers
-        if integers and not isinstance(query, Count): check_sums(self.n*self._whole)
+        if integers and not isinstance(query, Count): check_sums(self._most*self._whole)
         sens = query.sensitivity(integers, self.neighbours)
-        return self.noise.ready(sens*self._whole if integers else sens, rho)
+        return self.noise.ready(sens*self._times(query) if integers else sens, rho)
+
+    def _times(self, query):
+        "What one person's rows add up to, in steps of the query: a query that gathers them counts each person once"
+        return 1 if query.gathers else self._whole
 
     def check_room(self,
         numbers:int, # Of each person, in one table ≥ 1
@@ -260,7 +270,7 @@ class Run:
     def _noisy(self, query, total, prepared):
         "The sum with noise, in the units of the query. Called by `ask`, which has paid"
         p = total.shape[-1]
-        if self.noise.integers: scale = query.step(p)/self._whole
+        if self.noise.integers: scale = query.step(p)/self._times(query)
         else:
             scale = query.unit(p)
             total = total/scale/self._whole
@@ -288,8 +298,10 @@ class Run:
 
 def _named(unit):
     "What the ids are called, for the ledger; nothing where they have no name"
-    name = label(unit if isinstance(unit, str) else getattr(unit, 'name', None), '')
-    return f', unit {name}' if name else ''
+    name = unit if isinstance(unit, str) else getattr(unit, 'name', None)
+    if not isinstance(name, str): return ''
+    hashed = ''.join(chr(97 + b % 26) for b in hashlib.sha256(name.encode(errors='replace')).digest()[:12])
+    return f", unit {label(name, hashed)}" # what may not be quoted can be told apart
 
 def _check_per_unit(unit, per_unit):
     "How many rows of a person count in full; None where rows are protected"

@@ -84,11 +84,12 @@ class DiscreteNoise:
         layout:str,               # `'vector'`, `'symmetric'`, or `'joint'`: a symmetric matrix above a vector
         ensemble:str='isometric', # Each entry has noise of its own; the mean with the transpose is isometric
     )->np.ndarray:                # The noisy sum, floats; a symmetric part is the mean with its transpose
-        "The integers with fresh noise"
+        "The integers with fresh noise, modulo 2^64"
         mechanism, sd = prepared
         self.least_sd = min(self.least_sd, sd)
         self.total += np.size(total)/sd**2
-        noisy = np.array(mechanism(np.ravel(total).tolist()), float).reshape(np.shape(total))
+        noise = np.array(mechanism([0]*np.size(total)), np.int64).reshape(np.shape(total))
+        noisy = (np.asarray(total, np.int64) + noise).astype(float)
         if layout == 'vector': return noisy
         if layout == 'symmetric': return (noisy + noisy.T)/2
         return np.vstack([(noisy[:-1] + noisy[:-1].T)/2, noisy[-1]])

@@ -357,7 +357,7 @@ def _named(A, names):
 def _joined(parts):
     "Labels of several frames as they are: pandas would make text of objects that are all text"
     import pandas as pd
-    if all(p.dtype != object for p in parts): return parts[0].append(parts[1:])
+    if all(p.dtype == parts[0].dtype != object for p in parts): return parts[0].append(parts[1:])
     return pd.Index(np.concatenate([p.to_numpy(object) for p in parts]), dtype=object)
 
 def same_labels(

@@ -263,6 +263,7 @@ def _checked(X):
 
 def _in_pandas(X):
     "A table or a column of Arrow or Polars as one of pandas, for what numpy can't hold it quotes"
+    if hasattr(X, 'to_list') and str(getattr(X, 'dtype', '')) == 'Object': return np.fromiter(X.to_list(), object, len(X)) # of Polars
     streams = hasattr(X, '__arrow_c_stream__') or hasattr(X, '__arrow_c_array__')
     if hasattr(X, 'iloc') or not streams: return X
     if hasattr(X, 'columns'): return in_memory(X)

@@ -32,8 +32,10 @@ def _as_text(x):
     "See `_text`"
     if isinstance(x, np.datetime64): x = pd.Timestamp(x)
     if isinstance(x, str): x = str.__str__(x) # what it holds, whatever a class of its own prints
-    if x is None or x is pd.NA or x is pd.NaT: return ''
+    if x is None or x is pd.NA or x is pd.NaT or _has_no_text(x): return ''
+    if isinstance(x, memoryview): x = x.tobytes() # as some databases hand on bytes
     if isinstance(x, bytes): x = x.decode(errors='backslashreplace')
+    if isinstance(x, (set, frozenset)): x = sorted(map(_text, x))
     if isinstance(x, np.ndarray): x = x.tolist()
     if isinstance(x, dict): x = [*x.items()]
     if isinstance(x, pd.Interval): x = (x.closed, x.left, x.right)
@@ -42,6 +44,10 @@ def _as_text(x):
     number = _number_text(x) if isinstance(x, (str, Real, Decimal, np.bool_)) else None
     text = str(x).removesuffix(' 00:00:00') if number is None else number
     return text.encode().decode() # half of a pair of surrogates raises
+
+def _has_no_text(x):
+    "Would it print as an address, which equal ids don't share?"
+    return type(x).__repr__ is object.__repr__ and type(x).__str__ is object.__str__
 
 # a text that says a number; 12e3 may be hexadecimal, and printed numbers have a sign there
 _SAYS = re.compile(r'\s*[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]\d+)?\s*|\s*nan\s*', re.ASCII | re.IGNORECASE)
@@ -283,7 +289,7 @@ def as_units(
         check_readable({c: t for c, t in rows.declared_types().items() if c == unit})
     else: unit = _as_ids(unit)
     rows.check_types(strict)
-    check_labels(unit, rows.labels())
+    if isinstance(unit, pd.Series): check_labels(unit, rows.labels())
     return UnitRows(rows, unit)
 
 def check_labels(ids, *parts):

@@ -331,7 +331,7 @@ def test_line_breaks_in_csv(tmp_path):
         with pytest.MonkeyPatch.context() as patch:
             import pyarrow.csv as csv
             import pyarrow.dataset as ds
-            patch.setattr(ds, 'CsvFileFormat', lambda **k: REAL(**k, read_options=csv.ReadOptions(block_size=200)))
+            patch.setattr(ds, 'CsvFileFormat', lambda **k: REAL(**{**k, 'read_options': csv.ReadOptions(block_size=200)}))
             seen.append(np.concatenate([A for A, _ in EncodedRows(path, encoding).blocks()])[1:])
             assert as_units(path, 'y', 'g', strict=False).units == 4
     for other in seen[1:]: np.testing.assert_array_equal(other, seen[0])
@@ -405,3 +405,48 @@ def test_a_large_class_beside_a_gap():
         y = pd.Series([1, 2**53, 2**53 + 1, last], dtype='Int64')
         _, t = model._private(np.ones((4, 1)), y)
         np.testing.assert_array_equal(t[:3], [0, 1, np.nan])
+
+
+# -------------------- labels of other units, long lines, empty tables
+
+def _index(days): return pd.DatetimeIndex(days)
+
+
+@pytest.mark.parametrize('kind', ['days', 'zoned', 'integers', 'spans'])
+def test_labels_of_several_types_are_no_reason_to_stop(kind):
+    "Joined, they were cast to one unit, and the label that is too far was quoted"
+    far = dict(days=pd.Index(np.array(['9999-12-31'], 'M8[us]')), zoned=pd.DatetimeIndex(np.array(['9999-12-01'], 'M8[us]')).tz_localize('UTC'),
+               integers=pd.Index(pd.array([2**63 + 5], dtype=pd.ArrowDtype(pa.uint64()))), spans=pd.Index(np.array([2**55], 'm8[s]')))[kind]
+    near = dict(days=pd.Index(np.array(['2020-01-01'], 'M8[ns]')), zoned=pd.DatetimeIndex(np.array(['2020-01-01'], 'M8[ns]')).tz_localize('UTC'),
+                integers=pd.Index(pd.array([5], dtype=pd.ArrowDtype(pa.int64()))), spans=pd.Index(np.array([5], 'm8[ns]')))[kind]
+    parts = [(pd.DataFrame({'x': [1.]}, index), pd.Series([2.], index)) for index in (far, near)]
+    for made in (Sites(*parts), as_rows(parts)):
+        assert as_units(made, None, np.arange(2)).units == 2
+        with pytest.raises(ValueError, match='labelled differently'): as_units(made, None, pd.Series([0, 1]))
+
+
+def test_a_long_line_of_csv(tmp_path):
+    "A note of a megabyte, in a column that no one asks for, stopped the run where a block ended in it"
+    for row in (0, 9_000, 13_000, 25_999):
+        notes = ['short note of forty letters or a few more']*26_000
+        notes[row] = 'z'*2_100_000
+        path = tmp_path/f'{row}.csv'
+        path.write_text('x,note,y\n' + ''.join(f'{i % 9},{note},{i % 7}\n' for i, note in enumerate(notes)))
+        rows = as_rows(path, 'y', strict=False).without('note')
+        assert rows.n == 26_000 and rows.sum(lambda A, y: [y.sum()])[0] == sum(i % 7 for i in range(26_000))
+        assert EncodedRows(path, Encoding.of('y ~ x', PUBLIC)).n == 26_000
+
+
+def test_empty_tables_of_all_kinds_at_a_site():
+    full = np.ones((3, 1)), np.ones(3)
+    table = pa.table({'x': [1.]}).slice(0, 0)
+    for A in (table, pl.from_arrow(table), (), []):
+        for y in ([], (), np.ones(0), pa.array([], pa.float64())): assert Sites(full, (A, y)).n == 3
+
+
+def test_a_masked_cell_in_a_list_of_long_doubles():
+    for other in (1., np.longdouble(1)):
+        with warnings.catch_warnings():
+            warnings.simplefilter('ignore')
+            A, _ = as_rows([[np.ma.masked], [1.], [2.], [other]], np.ones(4), strict=False).load()
+        np.testing.assert_array_equal(A[:, 0], [np.nan, 1, 2, 1])
