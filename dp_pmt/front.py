@@ -8,6 +8,7 @@ __all__ = ['fit', 'plan']
 # %% ../nbs/27_front.ipynb #0a6deff8
 import math
 import os
+import re
 import warnings
 from dataclasses import replace
 from functools import partial
@@ -68,7 +69,7 @@ def fit(
         raise ValueError(f"family='{family}' needs public rows with responses: give public=, a frame or a file")
     if known is not None: levels = {**known.levels, **(levels or {})}
     if method == 'ssp': _check_scales(table)
-    if isinstance(unit, str) and table is not None: # ids are no covariate
+    if isinstance(unit, str) and table is not None and not _names(formula, X, unit): # ids are no covariate
         table = table.drop(columns=unit, errors='ignore')
     encoding = Encoding.of(formula, table, y=y, X=X, levels=levels, other=other,
                            missing=missing, intercept=intercept)
@@ -96,6 +97,11 @@ def _estimator(method, family):
     if check_choice('family', family, *LOSSES) == 'gaussian': return _METHODS[method]
     if method != 'anchored': raise ValueError(f"family='{family}' needs the method 'anchored'")
     return partial(dp_glm, family=family)
+
+def _names(formula, X, column):
+    "Does a formula, or the list of covariates, name this column?"
+    if formula is None: return X is not None and column in X
+    return bool(re.search(rf'(?<!\w){re.escape(column)}(?!\w)', str(formula)))
 
 _SET = ('A', 'B', 'y_B', 'rng', 'nonfinite', 'family') # `fit` says these to the estimator
 

@@ -345,6 +345,7 @@ def _flat(y):
 
 def _ids(unit, X):
     "Ids by position, as scikit-learn has rows, once their labels are those of the rows"
+    if isinstance(unit, str): raise ValueError("unit must be the ids, one a row, not the name of a column")
     if not isinstance(unit, pd.Series): return unit
     check_labels(unit, X if isinstance(X, pd.DataFrame) else pd.DataFrame(index=range(len(X))))
     return unit.reset_index(drop=True)

@@ -430,3 +430,23 @@ def test_names_of_ids_that_may_not_be_quoted_are_told_apart(frame):
     for _ in range(2): spend('patient_2020', 'b')
     with pytest.raises(ValueError, match="don't add up") as e: spend('doctor_2020', 'b')
     assert '2020' not in str(e.value) and budget.spent == pytest.approx(.2)
+
+
+def test_ids_that_a_formula_names_are_levels_too(frame):
+    "The public rows lost the column, and were said to lack it"
+    formulaic = pytest.importorskip('formulaic')
+    from dp_pmt.front import fit
+    table = frame.assign(ward=np.array(['u', 'v', 'w'])[np.arange(240) % 3])
+    for words in (dict(formula='y ~ a + C(ward)'), dict(formula='y ~ a + ward'), dict(y='y', X=['a', 'ward'])):
+        made = [fit(private=table[60:], public=table[:60], rho=50., unit=unit, per_unit=60, **words) for unit in ('ward', table.ward[60:])]
+        assert made[0].names == made[1].names and len(made[0].names) == 3 and made[0].who.units == 3
+    assert fit('y ~ a', table[60:], table[:60], rho=50., unit='ward', per_unit=60).names == ['a']
+
+
+def test_scikit_learn_takes_ids_not_their_name(frame):
+    sklearn = pytest.importorskip('sklearn')
+    from dp_pmt.sklearn_api import PrivateLinearRegression
+    budget = Budget(1.)
+    with pytest.raises(ValueError, match='not the name of a column'):
+        PrivateLinearRegression(budget=budget).fit(frame[['a', 'who']], frame.y, unit='who')
+    assert budget.spent == 0
