@@ -192,8 +192,8 @@ def refreshed(file, methods):
 
 # Tables of chance without a seed, of times, or of columns so nearly collinear that each processor turns its noise
 # another way: how far the median of the numbers that moved may move (in costs a number of `release` is of forty draws)
-CHANCE = {'release_coverage.csv.gz': .05, 'glm_coverage.csv.gz': .05, 'coverage_coefficients.csv.gz': .01, 'costs.csv.gz': .25, 'benchmark.csv.gz': math.inf,
-          'anchored_elevators.csv.gz': .05}
+CHANCE = {'release_coverage.csv.gz': .05, 'glm_coverage.csv.gz': .05, 'coverage_coefficients.csv.gz': .01,
+          'costs.csv.gz': .25, 'benchmark.csv.gz': math.inf, 'anchored_elevators.csv.gz': .05}
 TIMES = {'seconds', 'machine'}
 # Rows are the same to NEAR. On another processor last digits differ; where two eigenvalues are close, a fit then meets
 # its noise in turned coordinates: another draw of the same law. So MOST rows, not all, must be the same there.

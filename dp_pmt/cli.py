@@ -103,8 +103,6 @@ def _reference(column, plan_):
     rest = [v for v, *at in zip(levels, *tables) if not any(at)]
     return rest[0] if len(rest) == 1 else 'none, each level has a coefficient'
 
-
-
 # %% ../nbs/61_cli.ipynb #3edcadc8
 def _is_filled(plan_):
     "Were gaps filled?"
@@ -134,8 +132,6 @@ def _unknown(levels, reference):
     else: what = ', '.join(f'{c} {level}' for c, level in taken.items())
     return (f"A level that nothing public names counts as {what}."
             " How many private rows have one was not released.")
-
-
 
 # %% ../nbs/61_cli.ipynb #dac21c70
 def _distrust(made):
@@ -440,8 +436,6 @@ def _opened(args, path, state, limit=None):
          f" --no-account keeps none"
          if not args.account else f"account: {path.name} ({state})")
     return account
-
-
 
 # %% ../nbs/61_cli.ipynb #23fdb322
 def _fit(args):

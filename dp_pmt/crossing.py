@@ -124,7 +124,8 @@ class Run:
         self.refuse = check_choice('nonfinite', nonfinite, 'error', 'zero') == 'error'
         self.neighbours = check_choice('neighbours', neighbours, *NEIGHBOURS)
         self.per_unit = _check_per_unit(unit, per_unit)
-        self.pair = Protected('row' if unit is None else 'person', neighbours, self.per_unit).pair + _named(unit)
+        self.protected = Protected('row' if unit is None else 'person', neighbours, self.per_unit)
+        self.pair = self.protected.pair + _named(unit)
         self.ledgers = _ledgers(self.budget, budget, self.pair)
         if n is not None and not self.n_is_public:
             raise ValueError("the number of rows is private where persons are protected, or rows are"
@@ -161,7 +162,7 @@ class Run:
     @property
     def n_is_public(self)->bool:
         "Is the number of rows public? Only if one row is replaced by another"
-        return not self.persons and self.neighbours == 'replace'
+        return self.protected.n_is_public
 
     @property
     def n(self)->int:
@@ -280,8 +281,7 @@ class Run:
     @property
     def who(self)->Protected:
         "Who is protected"
-        unit = 'person' if self.persons else 'row'
-        return Protected(unit, self.neighbours, self.per_unit, self.units)
+        return replace(self.protected, units=self.units)
 
     def fit(self,
         beta,        # Coefficients of the columns as they are, the intercept last

@@ -227,25 +227,19 @@ def check_claim(
     agree(near(paid, made.rho), "the ledger must add up to rho")
     agree(not made.budget or paid <= made.budget.rho*(1 + 1e-8), "the ledger must stay in its budget")
     agree((c.get('used') or 0) <= (made.n or 0), "no more rows can count than there are")
-    agree(not made.rho or _counts_rows(made.budget) != _n_is_public(made.who), "the number of rows is paid for where it is private")
-    agree(not made.who.units or not made.rho or getattr(made, 'parts', None) or made.n <= made.who.units + _slack(made.budget), "nobody counts for more than one")
+    if made.rho: _check_rows(made)
     agree(near(c['eps'], made.eps(delta)), "eps must be what rho means at delta")
     said = f"epsilon = {made.eps(delta):.4g} and delta = {delta:g}; {made.rho:.6g}-zCDP"
     old = c['format'] in _OLD and _says_only(c['statement'], said)
     agree(old or _same_claim(c['statement'], made.statement(delta)), "the statement must be that of its numbers")
 
-def _counts_rows(budget):
-    "Was the number of rows paid for?"
-    return any(what == 'number of rows' for what, _ in budget.ledger)
-
-def _n_is_public(who):
-    "Is it public? Only if one row is replaced by another"
-    return (who.unit, who.neighbours) == ('row', 'replace')
-
-def _slack(budget):
-    "How much noise may have added to the number of rows of persons, by their weights"
-    paid = dict(budget.ledger).get('number of rows', 1e-150)
-    return 1 + 10/math.sqrt(2*paid)
+def _check_rows(made):
+    "Raise if the number of rows can't be what the ledger and the number of persons say"
+    paid = dict(made.budget.ledger).get('number of rows')
+    agree((paid is None) == made.who.n_is_public, "the number of rows is paid for where it is private")
+    if not made.who.units or getattr(made, 'parts', None): return # parts have noise of their own
+    noise = 10/math.sqrt(2*paid)
+    agree(made.n <= made.who.units + 1 + noise, "nobody counts for more than one")
 
 _COSTS = re.compile(r'(?<=exp\()[\d.e+-]+(?=\))|(?<=epsilon = )[\d.e+-]+|[\d.e+-]+(?=-zCDP)')
 

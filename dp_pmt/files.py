@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .checks import check_readable, kind_of, label, named_types, plain_cells, unicode_cells
+from .checks import check_readable, kind_of, named_types, plain_cells, unicode_cells
 from .rows import BLOCK, NoRows, Rows, check_known
 
 # %% ../nbs/11_files.ipynb #09997f2d

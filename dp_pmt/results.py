@@ -47,6 +47,11 @@ class Protected:
         done = {'replace': 'replaced', 'add/remove': 'added or removed'}[self.neighbours]
         return f"one {self.unit} {done}"
 
+    @property
+    def n_is_public(self)->bool:
+        "Is the number of rows public? Only if one row is replaced by another"
+        return (self.unit, self.neighbours) == ('row', 'replace')
+
     def rows(self,
         n:int, # Number of rows, persons' rows by their weights; noisy where it is private
     )->str:
