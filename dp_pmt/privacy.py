@@ -225,10 +225,10 @@ def no_less(
     x:float,      # A cost ≥ 0
     digits:int=4, # How many are shown
 )->str:
-    "A cost as text, rounded up: a claim may not be smaller than what was spent"
+    "A cost as text, rounded up but for a ten-millionth: a claim may not be smaller than what was spent"
     digits = check_integer('digits', digits)
     text = f'{x:.{digits}g}'
-    if not 0 < x < math.inf or float(text) >= x*(1 - 1e-9): return text
+    if not 0 < x < math.inf or float(text) >= x*(1 - 1e-7): return text
     return f'{float(text) + 10.**(math.floor(math.log10(x)) - digits + 1):.{digits}g}'
 
 # %% ../nbs/01_privacy.ipynb #4236e3d1
