@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from .anchored import Anchor, best_of, public_anchor, public_whitener
+from .anchored import SURE, Anchor, best_of, public_anchor, public_whitener, stands_out
 from .checks import as_matrix, check_finite, check_integer, check_positive
 from .privacy import no_less
 from .crossing import Run
@@ -123,7 +123,7 @@ class Column:
     ):
         "Widen the spread by far values that stand out; those in the next four octaves are near"
         top, self.todo = self.todo, self.then
-        near, far = counts[1], np.where(counts[2:] > 3*sd, counts[2:], 0)
+        near, far = counts[1], np.where(counts[2:] > SURE*sd, counts[2:], 0)
         if far.any():
             sizes = 64*top*16.**np.arange(len(far))
             self.spread = math.hypot(self.spread, math.sqrt(far @ sizes**2/n))
@@ -152,10 +152,13 @@ def _of_indicator(zeros, ones):
 
 def _solid_octaves(counts, sd):
     "Counts of bins that stand out alone, or else with the same octave beyond zero"
-    sides = counts[_ZERO + 1:_ONE], counts[:_ZERO][::-1]
-    alone = counts > 4.5*sd
-    pair = (sum(sides) > 4.5*math.sqrt(2)*sd) & (np.maximum(*sides) <= 4.5*sd)
-    return np.where(alone | np.r_[pair[::-1], False, pair, False] & (counts > 0), counts, 0)
+    low, high = counts[:_ZERO][::-1], counts[_ZERO + 1:_ONE]
+    most, both = np.maximum(low, high), (low + high)/math.sqrt(2)
+    seen = stands_out(np.maximum(most, both)/sd)
+    pair = (most <= 4.5*sd) & (both > 4.5*sd)
+    below, above = (np.where(seen & ((x > 4.5*sd) | pair & (x > 0)), x, 0) for x in (low, high))
+    zero, one = (c if c > 4.5*sd else 0 for c in counts[[_ZERO, _ONE]])
+    return np.r_[below[::-1], zero, above, one]
 
 def _elsewhere(a, b):
     "Are two means and sds far apart?"
