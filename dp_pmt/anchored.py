@@ -248,18 +248,17 @@ SURE = 6. # noise sds, which chance exceeds once in a billion bins
 _NEAR = 4  # octaves
 
 def stands_out(
-    z:np.ndarray,       # Counts of octaves over their noise sd, along the last axis
-    least:float=4.5,    # That stands out, where others are near
-)->np.ndarray:          # True where rows are
-    "Bins above `least` and within four octaves of one that is sure; if none is, of the largest"
-    sure = z >= np.minimum(SURE, z.max(-1, keepdims=True))
-    near = maximum_filter1d(sure.astype(np.int8), 2*_NEAR + 1, mode='constant') > 0
+    z:np.ndarray,    # Counts of octaves over their noise sd, along the last axis
+    least:float=4.5, # That stands out where others are near
+    sure:float=SURE, # That stands out alone
+)->np.ndarray:       # True where rows are
+    "Bins above `least` and within four octaves of one that is sure"
+    near = maximum_filter1d((z >= sure).astype(np.int8), 2*_NEAR + 1, mode='constant') > 0
     return near & (z > least)
 
 def _found_sizes(counts, sd, n, indicator, least=4.5):
     "From bins that stand out: root mean squares, sizes where not zero, shares of the rows; 0: none"
     middle = np.broadcast_to(2.**(_SIZES - .5), counts.shape)
-    least = np.where(_SIZES > 20, SURE, least) # where nothing else is, noise far out would do most harm
     solid = np.where(stands_out(counts/sd, least), counts, 0)
     rms = np.sqrt((solid*middle**2).sum(1)/n)
     typical = np.where(solid > 0, middle, 0).max(1)

@@ -154,7 +154,7 @@ def _solid_octaves(counts, sd):
     "Counts of bins that stand out alone, or else with the same octave beyond zero"
     low, high = counts[:_ZERO][::-1], counts[_ZERO + 1:_ONE]
     most, both = np.maximum(low, high), (low + high)/math.sqrt(2)
-    seen = stands_out(np.maximum(most, both)/sd)
+    seen = stands_out(np.maximum(most, both)/sd, sure=min(SURE, counts.max()/sd)) # the largest, if none is sure
     pair = (most <= 4.5*sd) & (both > 4.5*sd)
     below, above = (np.where(seen & ((x > 4.5*sd) | pair & (x > 0)), x, 0) for x in (low, high))
     zero, one = (c if c > 4.5*sd else 0 for c in counts[[_ZERO, _ONE]])
