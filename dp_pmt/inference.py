@@ -365,10 +365,11 @@ def errors(
     pull = excess*np.linalg.norm(np.linalg.solve(M, C.T), axis=0) # at worst
     # of a column that was left out both are 0
     se = np.sqrt(np.maximum(np.diag(privacy + sampling), 1e-300))
+    df = _freedom(rows, len(C), sd/s2, noise, np.diag(sampling), np.diag(privacy))
     return dict(clip_bias=float(np.max(pull/se)),
                 collinear=_collinear(at, M, equal), cov=privacy + sampling,
-                cov_privacy=privacy, residual_sd=at.unit*math.sqrt(s2),
-                df=_freedom(rows, len(C), sd/s2, noise, np.diag(sampling), np.diag(privacy)),
+                cov_privacy=privacy, residual_sd=at.unit*math.sqrt(s2), residual_noise=float(sd/s2),
+                df=min(df, max(float(rows - len(C)), 1.)),
                 cov_type='nonrobust' if influences is None else kind, assumed=assumed,
                 r2=_explained(at, M, rows, s2),
                 used=float(rows) if rows < given and not persons else None)

@@ -147,6 +147,7 @@ class Fit:
     collinear:list=field(default_factory=list) # Places of coefficients that others nearly determine
     clip_bias:float=None    # Largest bias from clipping, in standard errors, if all of it pulled one way
     residual_sd:float=None  # Noisy sd of the residuals; of a GLM's: of Pearson's, the root of the dispersion
+    residual_noise:float=None # How far noise moves the residual variance, relative to it; 1 and more: it is lost
     r2:float=None           # Noisy share of the variance that the columns explain
     used:float=None         # Noisy number of rows that count, where some are known not to
     df:float=math.inf       # Degrees of freedom of the residual variance
@@ -411,7 +412,7 @@ def _summary(fit, level, delta):
     notes = [f"No standard errors: {fit.cov}."] if none else _notes(fit)
     if fit.encoding and fit.rho: notes += _encoded(fit)
     if fit.who.unit == 'person': notes.append(_weights(fit.who.per_unit))
-    if not none and fit.df < _FEW: notes.append(_vague(fit))
+    if not none: notes += _vague(fit)
     if fit.private and fit.rho: notes += _price(fit, delta)
     return Summary(f'Private regression: {fit.method}', _facts(fit, delta, none), table, [*notes, *fit.advice])
 
@@ -438,13 +439,17 @@ def _weights(m):
     return (f"A row of somebody with m rows has the weight {weight}, so that nobody counts for more than one:"
             " compare with least squares that is weighted so.")
 
-_FEW = 30 # degrees of freedom
+_FEW = 30    # degrees of freedom
+_ROUGH = .2  # of a variance: a tenth of a standard deviation
 
 def _vague(fit):
-    "How well the residual variance is known, where it is known badly"
-    share = math.sqrt(2/max(fit.df, 2))
-    of = 'R-squared, the residual sd' if fit.family == 'gaussian' else 'The dispersion'
-    return f"{of} and the standard errors are rough: the residual variance has a relative error of about {share:.0%}."
+    "How well residual variance and standard errors are known, where they are known badly"
+    moves, notes = fit.residual_noise or 0., []
+    of = 'the residual sd and R-squared are' if fit.family == 'gaussian' else 'the dispersion is'
+    if moves >= 1: notes += [f"The residuals are lost in the noise: {of} little more than a guess."]
+    elif moves > _ROUGH: notes += [f"{of[0].upper() + of[1:]} rough: noise moves the residual variance by about {moves:.0%}."]
+    if fit.df < _FEW: notes += [f"Standard errors are rough: their squares have a relative error of about {math.sqrt(2/max(fit.df, 2)):.0%}."]
+    return notes
 
 def _price(fit, delta):
     "What epsilon means, and what costs more"
@@ -546,7 +551,7 @@ def who_from(
 
 # %% ../nbs/21_results.ipynb #623be524
 _PLAIN = ('method', 'n', 'rho', 'noise', 'names', 'intercept', 'advice', 'cov_type', 'assumed', 'collinear',
-          'clip_bias', 'residual_sd', 'r2', 'response', 'family')
+          'clip_bias', 'residual_sd', 'residual_noise', 'r2', 'response', 'family')
 
 def _content(fit, delta):
     "What the file holds: plain numbers and text"
