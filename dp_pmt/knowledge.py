@@ -9,11 +9,12 @@ __all__ = ['ColumnShapes', 'ColumnBins', 'ColumnTails', 'Column', 'look', 'Knowl
 import math
 import os
 from dataclasses import dataclass, field, replace
+from itertools import product
 from pathlib import Path
 
 import numpy as np
 
-from .anchored import SURE, Anchor, best_of, public_anchor, public_whitener, stands_out
+from .anchored import SURE, Anchor, around_sure, best_of, public_anchor, public_whitener
 from .checks import as_matrix, check_finite, check_integer, check_positive
 from .privacy import no_less
 from .crossing import Run
@@ -71,6 +72,7 @@ class ColumnBins(ColumnShapes):
 
 # %% ../nbs/25a_knowledge.ipynb #5203bd56
 _WIDE = 8
+_OUT = 5. # noise sds: seven bins a column have it by chance once in half a million times
 
 @dataclass(eq=False)
 class ColumnTails(ColumnShapes):
@@ -100,19 +102,17 @@ class Column:
     ):
         "Take bins that stand out at their middles; ask for finer ones if all are far from zero"
         before, self.todo = (self.center, self.spread), None
-        solid = _solid_octaves(counts, sd)
-        if not solid.any():
-            if self.spread: return
-            solid[np.argmax(counts)] = 1
-        seen = np.flatnonzero(solid)
-        self.indicator = not set(seen) - {_ZERO, _ONE}
-        both = np.maximum(counts[[_ZERO, _ONE]], sd)
+        solid = _solid_octaves(counts, sd, guess=not self.spread)
+        seen, unseen = np.flatnonzero(solid), n - solid.sum()
+        points = not set(seen) - set(_POINTS)
+        if points and self.spread and unseen > SURE*sd: return
+        self.indicator = points
+        both = np.maximum(counts[_POINTS], sd)
         found = _of_indicator(*both) if self.indicator else _mean_sd(solid, _MIDDLE, _WIDTH)
         self.center, self.spread = found
         self.wrong = self.sure and before[1] > 0 and _elsewhere(before, (self.center, self.spread))
         low, high = _LOW[seen].min(), _HIGH[seen].max()
         if 0 < low < high <= 8*low or 8*high <= low < high < 0: self.then = float(low), float(high)
-        unseen = n - solid.sum()
         many = unseen > max(.03*n, 3*sd*math.sqrt(len(seen))) and not self.indicator
         self.todo = float(max(-low, high)) if many else self.then
 
@@ -123,7 +123,7 @@ class Column:
     ):
         "Widen the spread by far values that stand out; those in the next four octaves are near"
         top, self.todo = self.todo, self.then
-        near, far = counts[1], np.where(counts[2:] > SURE*sd, counts[2:], 0)
+        near, far = counts[1], np.where(counts[2:] > _OUT*sd, counts[2:], 0)
         if far.any():
             sizes = 64*top*16.**np.arange(len(far))
             self.spread = math.hypot(self.spread, math.sqrt(far @ sizes**2/n))
@@ -150,15 +150,31 @@ def _of_indicator(zeros, ones):
     q = ones/(zeros + ones)
     return q, math.sqrt(q*(1 - q))
 
-def _solid_octaves(counts, sd):
-    "Counts of bins that stand out alone, or else with the same octave beyond zero"
-    low, high = counts[:_ZERO][::-1], counts[_ZERO + 1:_ONE]
-    most, both = np.maximum(low, high), (low + high)/math.sqrt(2)
-    seen = stands_out(np.maximum(most, both)/sd, sure=min(SURE, counts.max()/sd)) # the largest, if none is sure
-    pair = (most <= 4.5*sd) & (both > 4.5*sd)
-    below, above = (np.where(seen & ((x > 4.5*sd) | pair & (x > 0)), x, 0) for x in (low, high))
-    zero, one = (c if c > 4.5*sd else 0 for c in counts[[_ZERO, _ONE]])
-    return np.r_[below[::-1], zero, above, one]
+_WINDOWS = 1, 2, 3, 4, 6, 8 # octaves
+_POINTS = [_ZERO, _ONE]
+
+def _solid_octaves(counts, sd, guess=True):
+    "Counts of the bins that hold rows, 0 elsewhere; `guess`: of the likeliest, if none is sure"
+    c, points = counts.copy(), counts[_POINTS]
+    c[_POINTS] = 0
+    both = c + np.r_[c[:_ONE][::-1], 0] # with the same octave beyond zero
+    z = _seen_around(c, both)/sd
+    if guess and points.max() < sd*z.max() < sd*SURE: z[np.argmax(z)] = SURE
+    near = around_sure(z)
+    pair = (both > 4.5*math.sqrt(2)*sd) & (np.maximum(c, both - c) <= 4.5*sd)
+    solid = np.where(near & (pair | (c > 4.5*sd)), c, 0)
+    if near.any() and not solid.any(): # rows of a window, in no bin of it by itself
+        i = np.argmax(np.where(near, c, -np.inf))
+        solid[i] = max(c[i], sd)
+    solid[_POINTS] = np.where(points > 4.5*sd, points, 0)
+    if guess and not solid.any(): solid[_POINTS] = points == points.max()
+    return solid
+
+def _seen_around(c, both):
+    "Of the windows around each bin the largest sum of counts, over the root of how many it adds up"
+    each = product(((c, 1), (both, 2)), _WINDOWS)
+    sums = [np.convolve(x, np.ones(w), 'same')/math.sqrt(k*w) for (x, k), w in each]
+    return np.max(sums, axis=0)
 
 def _elsewhere(a, b):
     "Are two means and sds far apart?"

@@ -439,16 +439,20 @@ def _weights(m):
     return (f"A row of somebody with m rows has the weight {weight}, so that nobody counts for more than one:"
             " compare with least squares that is weighted so.")
 
-_FEW = 30    # degrees of freedom
-_ROUGH = .2  # of a variance: a tenth of a standard deviation
+_FEW = 30   # degrees of freedom
+_ROUGH = .2 # of a variance: a tenth of a standard deviation
 
 def _vague(fit):
     "How well residual variance and standard errors are known, where they are known badly"
     moves, notes = fit.residual_noise or 0., []
-    of = 'the residual sd and R-squared are' if fit.family == 'gaussian' else 'the dispersion is'
-    if moves >= 1: notes += [f"The residuals are lost in the noise: {of} little more than a guess."]
-    elif moves > _ROUGH: notes += [f"{of[0].upper() + of[1:]} rough: noise moves the residual variance by about {moves:.0%}."]
-    if fit.df < _FEW: notes += [f"Standard errors are rough: their squares have a relative error of about {math.sqrt(2/max(fit.df, 2)):.0%}."]
+    what = 'residual sd and R-squared are' if fit.family == 'gaussian' else 'dispersion is'
+    if moves >= 1:
+        notes += [f"The residuals are lost in the noise: the {what} little more than a guess."]
+    elif moves > _ROUGH:
+        notes += [f"The {what} rough: noise moves the residual variance by about {moves:.0%}."]
+    if fit.df < _FEW:
+        error = math.sqrt(2/max(fit.df, 2))
+        notes += [f"Standard errors are rough: their squares have a relative error of about {error:.0%}."]
     return notes
 
 def _price(fit, delta):
