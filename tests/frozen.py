@@ -12,8 +12,8 @@ Integers, texts and kinds of errors must be equal; messages of errors are not co
 purpose (its second edition): its results were written again then, and are compared from there on.
 
 Safe paths draw noise with OpenDP, which takes no seed. Here `recorded` puts a mechanism without
-noise in its place, and keeps the integers that it is given, in their order, and the noise sd of
-each. So it doesn't matter whether they come in one call or in several.
+noise in its place, and keeps the integers to which noise is added, in their order, and the noise
+sd of each. So it doesn't matter whether they come in one call or in several.
 
 How much is rounding? Measured by running one code with the kernels of other processors
 (OPENBLAS_CORETYPE): without steps about 1e-11 where public rows are ill-conditioned (`misled`),
@@ -278,31 +278,33 @@ def of_release(rel):
 
 
 class Silent:
-    "OpenDP's discrete Gaussian without its noise, and a list of what it was given"
-    def __init__(self, given, sd):
-        self.given, self.sd = given, sd
+    "OpenDP's discrete Gaussian without its noise"
+    def __init__(self, sd):
+        self.sd = sd
 
     def map(self, sens):
         return sens**2/(2*self.sd**2)
 
     def __call__(self, x):
-        self.given.append((self.sd, [int(v) for v in x]))
         return list(x)
 
 
 @contextmanager
 def recorded():
-    "A list that fills with what the discrete mechanisms are given: pairs (sd, integers)"
+    "A list that fills with the integers to which discrete noise is added: pairs (sd, integers)"
     import opendp.prelude as dp
-    given, real = [], dp.m.make_gaussian
+    from dp_pmt.noise import DiscreteNoise
+    given, real, add = [], dp.m.make_gaussian, DiscreteNoise.add
 
-    def fake(input_domain, input_metric, scale, *args, **kwargs):
-        return Silent(given, float(scale))
-    dp.m.make_gaussian = fake
+    def listed(self, total, prepared, *args, **kwargs):
+        given.append((prepared[1], [int(v) for v in np.ravel(total)]))
+        return add(self, total, prepared, *args, **kwargs)
+    dp.m.make_gaussian = lambda domain, metric, scale, *args, **kwargs: Silent(float(scale))
+    DiscreteNoise.add = listed
     try:
         yield given
     finally:
-        dp.m.make_gaussian = real
+        dp.m.make_gaussian, DiscreteNoise.add = real, add
 
 
 def safely(f, read):
