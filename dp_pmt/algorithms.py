@@ -256,7 +256,8 @@ def gaussian_moments(
     Ae = noise*np.linalg.cholesky(AA) @ rng.standard_normal(d)
     z = np.linalg.solve(AA, Ae)
     ee = Ae @ z + noise**2*rng.chisquare(max(n - d, 1e-9)) # fitted part + residual part
-    return Moments(n, AA, AA @ beta + Ae, float(beta @ AA @ beta + 2*beta @ Ae + ee))
+    yy = float(beta @ AA @ beta + 2*beta @ Ae + ee)
+    return Moments(n, AA, AA @ beta + Ae, yy)
 
 # %% ../nbs/24_algorithms.ipynb #0af55ee5
 class SummedRows(Rows):

@@ -267,9 +267,11 @@ def _extended(at, columns, rms, typical):
     "One more direction for each of these columns; a belief at zero, as wide as a column may add"
     k, m = at.k, len(columns)
     shrink = math.sqrt(k/(k + m)) # so that the rows' squared norms keep their mean
-    V, P = np.zeros((k + m, at.V.shape[1])), np.zeros((k + m, k + m))
-    V[:k], P[:k, :k] = shrink*at.V, at.P/shrink**2
+    V = np.zeros((k + m, at.V.shape[1]))
+    V[:k] = shrink*at.V
     V[np.arange(k, k + m), columns] = 1/(rms*math.sqrt(k + m))
+    P = np.zeros((k + m, k + m))
+    P[:k, :k] = at.P/shrink**2
     P[k:, k:] = np.diag((at.spread*rms/typical)**2*(k + m))
     D = at.D.copy()
     D[columns] = rms
@@ -281,7 +283,8 @@ def _padded(at, m, shrink):
     if at.M is None: return None, None
     M = np.zeros((at.k + m, at.k + m))
     M[:at.k, :at.k] = shrink**2*at.M
-    return M, np.r_[shrink*at.v, np.full(m, 1e3*math.sqrt(max(np.trace(M), 1.)))]
+    little = 1e3*math.sqrt(max(np.trace(M), 1.))
+    return M, np.r_[shrink*at.v, np.full(m, little)]
 
 # %% ../nbs/25_anchored.ipynb #anch0013
 _MARGIN = 4. # the matrix noise stays below a quarter of the mean eigenvalue

@@ -315,7 +315,8 @@ def _atom_score(
     n0, n1 = Counter(_keys(X0)), Counter(_keys(X1))
     repeated = [k for k, n in (n0 + n1).items() if n > 1]
     def log_ratio(k):
-        return math.log((n1[k] + .5)/len(X1)) - math.log((n0[k] + .5)/len(X0))
+        p1, p0 = (n1[k] + .5)/len(X1), (n0[k] + .5)/len(X0)
+        return math.log(p1) - math.log(p0)
     value = {k: log_ratio(k) for k in repeated}
     return lambda X: np.array([value.get(k, 0.) for k in _keys(X)])
 

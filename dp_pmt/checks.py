@@ -469,7 +469,8 @@ def explain(
     thing, # A function, or a class with methods, documented by comments beside its parameters
 ):
     "Add the comments beside parameters to the docstring, where `help` and tooltips find them"
-    methods = [m for k, m in vars(thing).items() if inspect.isfunction(m) and k[0] != '_'] if inspect.isclass(thing) else []
+    members = vars(thing).items() if inspect.isclass(thing) else []
+    methods = [m for k, m in members if inspect.isfunction(m) and k[0] != '_']
     for f in (thing, *methods): f.__doc__ = _with_parameters(f)
     return thing
 

@@ -318,7 +318,8 @@ def _regression_trial(name, trial, epsilons, seed, only=None):
     Z = np.c_[X, np.ones(n)]
     def measure(b):
         off = np.abs(b - beta)/se
-        return dict(error=np.median(off), worst=off.max(), excess=np.mean((y - Z @ b)**2)/mse - 1)
+        excess = np.mean((y - Z @ b)**2)/mse - 1
+        return dict(error=np.median(off), worst=off.max(), excess=excess)
     out = []
     for eps in epsilons:
         data = X[A], y[A], X[B], y[B]

@@ -56,7 +56,8 @@ class Pass:
         "What rows of weight 1 add"
         size = SLICE if self.integers else 4*SLICE # threads wait for each other between small slices
         rows = max(1, size//A.shape[1])
-        parts = [self._block(A[i:i+rows], y[i:i+rows]) for i in range(0, len(y), rows)]
+        cuts = [slice(i, i + rows) for i in range(0, len(y), rows)]
+        parts = [self._block(A[cut], y[cut]) for cut in cuts]
         return [sum(part) for part in zip(*parts)]
 
     def _block(self, A, y):

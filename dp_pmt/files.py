@@ -76,7 +76,8 @@ def _halved(text):
     import pyarrow as pa
     try: return [text.cast(pa.float64())]
     except pa.ArrowInvalid: pass
-    if len(text) > 1: return _halved(text[:len(text)//2]) + _halved(text[len(text)//2:])
+    half = len(text)//2
+    if half: return _halved(text[:half]) + _halved(text[half:])
     word = dict(true=1., false=0.).get(text[0].as_buffer().to_pybytes().decode('latin-1').lower())
     return [pa.array([word], pa.float64())]
 

@@ -218,7 +218,8 @@ def _called(node, block):
 def _learn_scale(x, center=True, scale=True, ddof=1):
     "State of `scale`: what to take off, and what to divide by"
     mean = x.mean() if center is True else float(center)
-    sd = math.sqrt(((x - mean)**2).sum()/(len(x) - ddof)) if scale is True else float(scale) or 1.
+    if scale is True: sd = math.sqrt(((x - mean)**2).sum()/(len(x) - ddof))
+    else: sd = float(scale) or 1.
     return dict(kind='scale', center=float(mean), scale=float(sd))
 
 def _learn_center(x): return _learn_scale(x, scale=False)
@@ -551,7 +552,8 @@ def _listed(y, X, public, intercept):
         X = [c for c in public.columns if c != y]
     if not isinstance(X, (str, list, tuple, pd.Index)): raise ValueError(f"X must be a list of names, got {shown(X)}")
     X = [X] if isinstance(X, str) else list(X)
-    if not X or y in X or len(set(X)) < len(X) or not all(isinstance(c, str) for c in X):
+    texts = all(isinstance(c, str) for c in X)
+    if not X or not texts or y in X or len(set(X)) < len(X):
         raise ValueError("X must name at least one column, each once, and not the response")
     return dict(formula=None, terms=None, response=f'`{y}`', factors=[f'`{c}`' for c in X],
                 intercept=bool(intercept))
@@ -720,7 +722,8 @@ def _slopes(x, others, plan):
     F = np.array([f[seen] - f.mean() for _, _, f in others]).T
     sd = np.array([f.std() for _, _, f in others])
     F, k, n = F/sd, len(others), max(1, seen.sum())
-    w = np.linalg.solve(F.T @ F/n + np.eye(k)*k/n, F.T @ x[seen]/n)/sd
+    second, cross = F.T @ F/n, F.T @ x[seen]/n
+    w = np.linalg.solve(second + np.eye(k)*k/n, cross)/sd
     slopes = {c: float(b) for (c, j, _), b in zip(others, w) if j is None}
     tables = {c: [0.]*(len(plan['levels'][c]['levels']) + 1) for c, j, _ in others if j is not None}
     for (c, j, f), b in zip(others, w):

@@ -116,7 +116,9 @@ class WeightedAnchor(Anchor):
             C, bias2 = score_limit(info, w.mean(), reach, n/self.k, sigma, least), 0.
             m = np.minimum(1, C/np.maximum(reach, 1e-300))
         m = np.minimum(m, R*R/np.maximum(info, 1e-300))
-        return replace(self, limit=C if self.bounded else math.inf, bent=self._bent(x*np.sqrt(w), m, w.mean())), C, bias2
+        limit = C if self.bounded else math.inf
+        bent = self._bent(x*np.sqrt(w), m, w.mean())
+        return replace(self, limit=limit, bent=bent), C, bias2
 
     def _bent(self, a, m, curvature):
         "Covariance of what a bent truth does to a fit with these weights"
@@ -228,8 +230,10 @@ def glm_anchor(
     w = loss.curvature(offset + X @ b)
     typical = math.sqrt(w.mean())
     W = public_whitener(X*(np.sqrt(w)/typical)[:, None])/typical
-    P = np.linalg.inv(W.T @ ((X.T*w) @ X + lam*np.diag(sizes**2)) @ W)
-    V, start = np.zeros((len(b), len(at.D))), np.zeros(len(at.D))
+    precision = (X.T*w) @ X + lam*np.diag(sizes**2)
+    P = np.linalg.inv(W.T @ precision @ W)
+    start = np.zeros(len(at.D))
+    V = np.zeros((len(b), len(at.D)))
     V[:, known], start[known] = W.T/at.D[known], b/at.D[known]
     null = max(.1, float(loss.deviance(y_B, np.full(n, offset)).mean()))
     return WeightedAnchor(V, 1., start, at.center, offset, P, at.D, at.level, at.indicator, _EFFECTS[1],

@@ -41,7 +41,8 @@ def _clipped(Z, r):
 
 def _objective_delta(eps, c):
     "δ at ε of a loss of `c²/2 + c χ`, χ with two degrees of freedom; c² ≤ 2ε"
-    return math.exp(math.log(math.sqrt(2*math.pi)*c) + eps + norm.logcdf(-eps/c - c/2))
+    tail = norm.logcdf(-eps/c - c/2)
+    return math.exp(math.log(math.sqrt(2*math.pi)*c) + eps + tail)
 
 @cache
 def _objective_sd(eps, delta, ridge):
@@ -123,7 +124,8 @@ def full_glm(
     se = np.sqrt(np.diag(bread @ (scores.T @ scores) @ bread))
     beta = b/size
     beta[-1] += start
-    return beta, se/size, float(loss.deviance(y, eta).sum()), float(loss.deviance(y, 0*eta + start).sum())
+    deviance, null = (float(loss.deviance(y, e).sum()) for e in (eta, 0*eta + start))
+    return beta, se/size, deviance, null
 
 # %% ../nbs/47_glm_comparison.ipynb #653f0b65
 @lru_cache(2)
@@ -238,6 +240,7 @@ def _covered(name, eps, seed):
     A, B = rows[_PUBLIC:], rows[:_PUBLIC]
     with warnings.catch_warnings():
         warnings.simplefilter('ignore')
-        made = dp_glm(X[A], y[A], X[B], y[B], eps_to_rho(eps, _DELTA), rng, family=family, intercept=True)
+        rho = eps_to_rho(eps, _DELTA)
+        made = dp_glm(X[A], y[A], X[B], y[B], rho, rng, family=family, intercept=True)
         table = made.intervals()
     return (table.low <= beta) & (beta <= table.high), table.se/se, (made.all - beta)/se

@@ -112,7 +112,8 @@ class Column:
         self.center, self.spread = found
         self.wrong = self.sure and before[1] > 0 and _elsewhere(before, (self.center, self.spread))
         low, high = _LOW[seen].min(), _HIGH[seen].max()
-        if 0 < low < high <= 8*low or 8*high <= low < high < 0: self.then = float(low), float(high)
+        narrow = 0 < low < high <= 8*low or 8*high <= low < high < 0
+        if narrow: self.then = float(low), float(high)
         many = unseen > max(.03*n, 3*sd*math.sqrt(len(seen))) and not self.indicator
         self.todo = float(max(-low, high)) if many else self.then
 
@@ -159,7 +160,8 @@ def _solid_octaves(counts, sd, guess=True):
     c[_POINTS] = 0
     both = c + np.r_[c[:_ONE][::-1], 0] # with the same octave beyond zero
     z = _seen_around(c, both)/sd
-    if guess and points.max() < sd*z.max() < sd*SURE: z[np.argmax(z)] = SURE
+    likeliest = np.argmax(z)
+    if guess and points.max()/sd < z[likeliest] < SURE: z[likeliest] = SURE
     near = around_sure(z)
     pair = (both > 4.5*math.sqrt(2)*sd) & (np.maximum(c, both - c) <= 4.5*sd)
     solid = np.where(near & (pair | (c > 4.5*sd)), c, 0)
@@ -212,7 +214,8 @@ def look(
     for share in _LOOKS:
         asked = _questions(columns)
         if not asked: return
-        costs = [min(share*rho, len(query.which)*(_ENOUGH/run.n)**2) for query, *_ in asked]
+        enough = (_ENOUGH/run.n)**2 # a column
+        costs = [min(share*rho, len(query.which)*enough) for query, *_ in asked]
         answers = run.ask(*((query, cost, what) for (query, what, _), cost in zip(asked, costs)))
         for (query, _, learn), (counts, sd) in zip(asked, answers):
             if type(query) is ColumnShapes: _check_seen(run, counts, sd)
@@ -465,7 +468,8 @@ def _as_table(known, names, run):
     at = public_anchor(B, y, run.intercept)
     d, seen = len(names), np.flatnonzero(at.D[:len(names)])
     fewer = max(1., len(B)/known.count)
-    cov = fewer*at.unit**2*(at.V.T @ at.P @ at.V)[np.ix_(seen, seen)]
+    each = at.V.T @ at.P @ at.V
+    cov = fewer*at.unit**2*each[np.ix_(seen, seen)]
     coef = {names[j]: at.start[j] for j in seen}
     return replace(known, rows=known.rows._replace(y=None), coef=coef, cov=cov, residual_sd=at.unit)
 
@@ -506,7 +510,8 @@ def _looked_at(known, names, run):
 
 def _tell_rows(columns, B):
     "Where values lie by public rows"
-    for c, m, s in zip(columns, B.mean(0), B.std(0)): c.center, c.spread = float(m), float(s)
+    for c, m, s in zip(columns, B.mean(0), B.std(0)):
+        c.center, c.spread = float(m), float(s)
 
 def _tell_moment(columns, moment, intercept):
     "Where values lie by means and covariances"

@@ -160,7 +160,8 @@ def _integer_product(
     "The sum of `x z'` over a block, exact: in parts with partial sums below 2^53"
     z = x if z is None else z
     most = 2**53//grid**2
-    parts = [x[:, i:i+most] @ z[..., i:i+most].T for i in range(0, x.shape[1], most)]
+    cuts = [slice(i, i + most) for i in range(0, x.shape[1], most)]
+    parts = [x[:, cut] @ z[..., cut].T for cut in cuts]
     return sum(part.astype(np.int64) for part in parts)
 
 # %% ../nbs/20_queries.ipynb #ce980b0f
@@ -170,8 +171,9 @@ def _integer_sum(
 )->np.ndarray:     # Sum over the last axis, int64
     "The sum over a block, exact: in parts with partial sums below 2^53"
     rows = 2**53//most
-    parts = [x[..., i:i+rows] @ np.ones(min(rows, x.shape[-1] - i)) for i in range(0, x.shape[-1], rows)]
-    return sum(part.astype(np.int64) for part in parts)
+    parts = [x[..., i:i+rows] for i in range(0, x.shape[-1], rows)]
+    sums = [part @ np.ones(part.shape[-1]) for part in parts]
+    return sum(s.astype(np.int64) for s in sums)
 
 # %% ../nbs/20_queries.ipynb #5fadeb28
 _FINE_GRID = 2**32 # longest vector, in grid steps, where vectors are summed and not multiplied

@@ -142,7 +142,8 @@ def release_moments(
     asked = [(second, rho_1*(1 - response), 'second moment'), (cross, rho_2*(1 - response), 'cross moment')]
     if response: asked.append((ResidualSquares(at, r_y), response*(rho_1 + rho_2), 'response moment'))
     (S, sd1), (c, sd2), *more = run.ask(*asked)
-    yy, sd3 = (float(more[0].value[0])/run.n, more[0].sd/run.n) if more else (None, None)
+    yy = float(more[0].value[0])/run.n if more else None
+    sd3 = more[0].sd/run.n if more else None
     return Release(
         Sigma=S/run.n, cross=c/run.n, n=run.n, rho=run.budget.spent, budget=run.budget.copy(),
         sigma1=sd1/run.n, sigma2=sd2/run.n, ensemble=ensemble, noise=run.noise.kind,
@@ -215,7 +216,9 @@ def _from_joint(run, query, answer, used):
     "The release that a noisy joint matrix makes"
     J, sd, w = answer.value/run.n, answer.sd/run.n, query.weight
     return Release(
-        Sigma=J[:-1, :-1], cross=J[:-1, -1]/w, yy=float(J[-1, -1])/w**2,
+        Sigma=J[:-1, :-1],
+        cross=J[:-1, -1]/w,
+        yy=float(J[-1, -1])/w**2,
         sigma1=sd, sigma2=sd/w/math.sqrt(2), sigma3=sd/w**2, ensemble='isometric',
         n=run.n, rho=run.budget.spent, budget=run.budget, noise=run.noise.kind, names=run.columns,
         public=query.at, radius=query.radius, weight=w,
@@ -264,7 +267,8 @@ def _subset(rel, columns):
     if isinstance(columns, (str, Real)): columns = [columns]
     known = rel.labels
     at = [known.index(c) if c in known else c for c in columns]
-    if not at or len(set(at)) < len(at) or not all(_is_position(j, len(known)) for j in at):
+    within = all(_is_position(j, len(known)) for j in at)
+    if not at or not within or len(set(at)) < len(at):
         raise ValueError(f"columns must be different names or positions among {known}")
     last = len(known) - 1
     if rel.intercept: at = [j for j in at if j != last] + [last]
@@ -316,7 +320,8 @@ def _released_variance(rel):
     noise = Q.T @ _noise_covariance(v, rel.sigma1, rel.sigma2, rel.ensemble) @ Q
     explained = np.trace(solve_symmetric(H, noise))
     rows = rel.n if rel.used is None else rel.used # rows of zeros have no residuals
-    return max(0., float(rel.yy - rel.cross @ v + explained)*rel.n/max(rows - len(c), 1))
+    mean_square = float(rel.yy - rel.cross @ v + explained)
+    return max(0., mean_square*rel.n/max(rows - len(c), 1))
 
 # %% ../nbs/23_release.ipynb #363686ba
 def _covariance(rel, residual_sd=None):
@@ -453,7 +458,8 @@ def _is_fine(rel):
     "Can the noise have so many grid steps that the Gaussian curve holds for it? Sensitivities are at most 2"
     d = len(rel.cross)
     whole = 2**14 if rel.who.unit == 'person' else 1 # integer weight of a person, at most
-    steps = [sd*rel.n/s*2*whole*GRID**2 for sd, s in zip((rel.sigma1, rel.sigma2), rel.sens)]
+    finest = 2*whole*GRID**2*rel.n
+    steps = [sd/s*finest for sd, s in zip((rel.sigma1, rel.sigma2), rel.sens)]
     numbers = (d*d, d) if len(steps) == 2 else ((d + 1)**2,)
     total = sum(k/sd**2 for k, sd in zip(numbers, steps))
     return min(steps) >= FINE_SD and total <= FINE_TOTAL
@@ -472,8 +478,8 @@ def _separate_meaning(rel):
     # a trace is at most the square of the radius: by how much does counting with noise exceed it?
     most = rel.sens[0]*_extra(rel) + 10*rel.sigma1*math.sqrt(len(rel.cross) + 1)
     yield np.trace(rel.Sigma) <= most, _CLIP
-    half = 2 if rel.who.neighbours == 'replace' else 1
-    yield np.abs(rel.cross).max() <= rel.sens[1]/half*_extra(rel) + 10*rel.sigma2, _CLIP
+    one_row = rel.sens[1]/(2 if rel.who.neighbours == 'replace' else 1)
+    yield np.abs(rel.cross).max() <= one_row*_extra(rel) + 10*rel.sigma2, _CLIP
 
 def _joint_meaning(rel):
     "Rules for a joint release"
@@ -574,7 +580,8 @@ def _sd(releases, name):
     "Noise sd of the weighted mean of an entry"
     n = sum(r.n for r in releases)
     values = [getattr(r, name) for r in releases]
-    return None if values[0] is None else math.hypot(*(r.n/n*v for r, v in zip(releases, values)))
+    if values[0] is None: return None
+    return math.hypot(*(r.n/n*v for r, v in zip(releases, values)))
 
 def _clip_of(rel, releases):
     "Sensitivities of the combined sums, and the radius of a joint release that would have this noise"

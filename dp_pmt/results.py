@@ -235,7 +235,8 @@ class Fit:
         known = np.isfinite(np.diag(cov))
         var = np.einsum('ij,jk,ik->i', X[:, known], cov[np.ix_(known, known)], X[:, known])
         se = np.where(X[:, ~known].any(axis=1), math.inf, np.sqrt(var))
-        table = pd.DataFrame(dict(mean=mean, se=se, low=mean - t*se, high=mean + t*se), index)
+        off = t*se
+        table = pd.DataFrame(dict(mean=mean, se=se, low=mean - off, high=mean + off), index)
         if self.family != 'gaussian': return _of_means(table, loss_of(self.family))
         if self.residual_sd is None: return table
         wide = t*np.sqrt(se**2 + self.residual_sd**2)
@@ -287,7 +288,8 @@ class Fit:
     ):                  # The axes
         "Coefficients with their intervals"
         if not isinstance(beside, dict): beside = {} if beside is None else {None: beside}
-        fits = _distinct([(self.method, self), *((k or f.method, f) for k, f in beside.items())])
+        others = [(k or f.method, f) for k, f in beside.items()]
+        fits = _distinct([(self.method, self), *others])
         return plot_coefficients({k: _interval_or_point(f, level) for k, f in fits.items()}, skip, ax=ax)
 
     def eps(self,
@@ -358,7 +360,8 @@ def _together(fit, delta):
     if not fit.earlier: return []
     said = [f"It started from an earlier private fit, whose cost is not counted above: {no_less(rho, 6)}-zCDP, neighbours: {pair},"
             f" by {NOISES[noise]}." for rho, pair, noise in fit.earlier]
-    alike = all(pair == fit.who.pair and noise in (fit.noise, *_SAFE) for _, pair, noise in fit.earlier)
+    kinds = fit.noise, *_SAFE
+    alike = all(pair == fit.who.pair and noise in kinds for _, pair, noise in fit.earlier)
     if not alike: return [*said, "Such costs don't add up: nothing is claimed for who is in both."]
     rho = math.fsum(rho for rho, *_ in fit.cost)
     return [*said, f"Whoever is in both is protected with {no_less(rho, 6)}-zCDP, epsilon ="
@@ -392,7 +395,8 @@ def _distinct(fits):
     if len(set(names)) < len(names):
         spent = [f', ε = {f.eps():.3g}' if f.private and f.rho else '' for _, f in fits]
         names = [name + text for name, text in zip(names, spent)]
-    place = lambda j: f' ({names[:j].count(names[j]) + 1})' if names.count(names[j]) > 1 else ''
+    def place(j):
+        return f' ({names[:j].count(names[j]) + 1})' if names.count(names[j]) > 1 else ''
     return {name + place(j): f for j, (name, (_, f)) in enumerate(zip(names, fits))}
 
 def _interval_or_point(fit, level):
@@ -630,14 +634,16 @@ def _matrix_of(c, name):
 
 def _is_covariance(cov, known):
     "Is the matrix symmetric, and its finite part positive semidefinite?"
-    if not np.array_equal(np.isfinite(cov), np.isfinite(cov.T)) or not np.allclose(cov, cov.T): return False
+    finite = np.isfinite(cov)
+    if not np.array_equal(finite, finite.T) or not np.allclose(cov, cov.T): return False
     part = cov[np.ix_(known, known)]
     return not known.any() or np.linalg.eigvalsh(part)[0] >= -1e-9*np.abs(part).max()
 
 def _privacy_part(fit, c):
     "The part of privacy, which is no more than the whole"
     part = _matrix_of(c, 'covariance_privacy')
-    within = not isinstance(fit.cov, str) and (np.diag(part) <= np.diag(fit.cov)*(1 + 1e-9)).all()
+    within = not isinstance(fit.cov, str)
+    within = within and (np.diag(part) <= np.diag(fit.cov)*(1 + 1e-9)).all()
     agree(within and _is_part(part, fit.cov), "the part of privacy is no more than the covariance")
     return part
 

@@ -192,7 +192,8 @@ def _passes(distance, eps, delta, rng):
 def _drawn_depth(V, t, eps, rng):
     "A depth of at least `t`, by the exponential mechanism: its volume times e^(ε depth/2)"
     depths = np.arange(t, len(V))
-    shells = V[t - 1:-1] + np.log(-np.expm1(np.minimum(V[t:] - V[t - 1:-1], -1e-12)))
+    outer, inner = V[t - 1:-1], V[t:]
+    shells = outer + np.log(-np.expm1(np.minimum(inner - outer, -1e-12)))
     return depths[np.argmax(shells + eps/2*depths + rng.gumbel(size=len(depths)))]
 
 # %% ../nbs/44a_rivals.ipynb #166c90dc

@@ -413,7 +413,8 @@ class ArrayRows(Rows):
 
     def declared_types(self):
         "Types of the columns"
-        return {c: x.dtype for c, x in self._columns([*self._own(), self.response, *self.aside]).items()}
+        columns = self._columns([*self._own(), self.response, *self.aside])
+        return {c: x.dtype for c, x in columns.items()}
 
     def labels(self):
         "The labels of a frame or a column of it"

@@ -263,7 +263,8 @@ def _checked(X):
 
 def _in_pandas(X):
     "A table or a column of Arrow or Polars as one of pandas, for what numpy can't hold it quotes"
-    if hasattr(X, 'to_list') and str(getattr(X, 'dtype', '')) == 'Object': return np.fromiter(X.to_list(), object, len(X)) # of Polars
+    if hasattr(X, 'to_list') and str(getattr(X, 'dtype', '')) == 'Object': # of Polars
+        return np.fromiter(X.to_list(), object, len(X))
     streams = hasattr(X, '__arrow_c_stream__') or hasattr(X, '__arrow_c_array__')
     if hasattr(X, 'iloc') or not streams: return X
     if hasattr(X, 'columns'): return in_memory(X)
@@ -280,7 +281,8 @@ def _as_numbers(X):
     if isinstance(X, np.ndarray): _check_real(X)
     if not hasattr(X, 'iloc'): return _cells(X)
     framed = hasattr(X, 'columns')
-    columns = [plain_column(X.iloc[:, j]) for j in range(X.shape[1])] if framed else [plain_column(X)]
+    columns = [X.iloc[:, j] for j in range(X.shape[1])] if framed else [X]
+    columns = [plain_column(c) for c in columns]
     if all(c.dtype.kind in 'biuf' for c in columns): # codes of Arrow have become what they say
         return pd.concat(columns, axis=1) if framed else columns[0]
     numbers = np.array([to_floats(np.asarray(c, dtype=object), 'X', loose=True) for c in columns]).T

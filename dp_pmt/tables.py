@@ -124,8 +124,9 @@ def wald(
     df = float(df)
     if not np.isfinite(C).all(): return WaldTest(0., len(R), df, 1.)
     gap = R @ beta - q
-    scale = np.sqrt(np.diag(R[:, used] @ C @ R[:, used].T)) # equations in units of their own error
-    S = (R[:, used] @ C @ R[:, used].T)/np.outer(scale, scale)
+    S = R[:, used] @ C @ R[:, used].T
+    scale = np.sqrt(np.diag(S)) # equations in units of their own error
+    S = S/np.outer(scale, scale)
     F = float((gap/scale) @ np.linalg.pinv(S, hermitian=True) @ (gap/scale))/len(R)
     return WaldTest(F, len(R), df, float(f_law.sf(F, len(R), min(df, 1e12))))
 
@@ -142,19 +143,20 @@ class Summary:
         "For a terminal"
         body = _cells(self.table)
         widths = [max(map(len, column)) for column in zip(*body)]
-        lines = ['  '.join([row[0].ljust(widths[0]), *(c.rjust(w) for c, w in zip(row[1:], widths[1:]))]) for row in body]
+        lines = [_aligned(row, widths) for row in body]
         width = max(len(lines[0]), 78)
-        head = _two_columns(self.facts, width)
-        parts = [self.title.center(width).rstrip(), '='*width, *head, '='*width, lines[0], '-'*width, *lines[1:], '='*width]
-        return '\n'.join([*parts, *(f'[{j}] {note}' for j, note in enumerate(self.notes, 1))])
+        double, single = '='*width, '-'*width
+        parts = [self.title.center(width).rstrip(), double, *_two_columns(self.facts, width)]
+        parts += [double, lines[0], single, *lines[1:], double]
+        parts += [f'[{j}] {note}' for j, note in enumerate(self.notes, 1)]
+        return '\n'.join(parts)
 
     def as_html(self)->str:
         "For a page"
         head, *rows = _cells(self.table)
         facts = ''.join(f'<tr><th>{escape(k)}</th><td>{escape(v)}</td></tr>' for k, v in self.facts)
         top = ''.join(f'<th scope="col">{escape(c)}</th>' for c in head)
-        body = ''.join('<tr><th scope="row">' + escape(r[0]) + '</th>' + ''.join(f'<td>{escape(c)}</td>' for c in r[1:]) + '</tr>'
-                       for r in rows)
+        body = ''.join(_html_row(name, cells) for name, *cells in rows)
         notes = ''.join(f'<li>{escape(note)}</li>' for note in self.notes)
         return (f'<div class="dp-summary"><p><b>{escape(self.title)}</b></p><table class="dp-facts">{facts}</table>'
                 f'<table class="dp-coefficients"><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>'
@@ -172,10 +174,21 @@ class Summary:
     def __repr__(self): return self.as_text()
     def _repr_html_(self): return self.as_html()
 
+def _aligned(row, widths):
+    "A line of text: the name at the left, numbers at the right of their columns"
+    name, *cells = row
+    numbers = [c.rjust(w) for c, w in zip(cells, widths[1:])]
+    return '  '.join([name.ljust(widths[0]), *numbers])
+
+def _html_row(name, cells):
+    "A row of an HTML table"
+    numbers = ''.join(f'<td>{escape(c)}</td>' for c in cells)
+    return f'<tr><th scope="row">{escape(name)}</th>{numbers}</tr>'
+
 def _cells(table):
     "The table as rows of text, the header first"
-    rows = [[str(name), *(_number(v, c) for v, c in zip(row, table.columns))] for name, row in zip(table.index, table.to_numpy())]
-    return [['', *table.columns], *rows]
+    texts = [[_number(v, c) for v in table[c]] for c in table]
+    return [['', *table.columns], *([str(name), *row] for name, *row in zip(table.index, *texts))]
 
 def _number(x, column):
     "A number as tables print it"
@@ -210,8 +223,10 @@ def summary_table(
     out = interval_table(beta, cov, labels, level, df)
     table = pd.DataFrame({'coef': out.coef, 'std err': out.se})
     if privacy is not None:
-        part = np.minimum(np.diag(privacy), out.se**2)
-        table['sampling'] = [math.sqrt(a - b) if a < math.inf else math.nan for a, b in zip(out.se**2, part)]
+        whole = out.se.to_numpy()**2
+        part = np.minimum(np.diag(privacy), whole)
+        with np.errstate(invalid='ignore'): sampling = whole - part # NaN where nothing is known
+        table['sampling'] = np.sqrt(sampling)
         table['privacy'] = np.sqrt(part)
     with np.errstate(all='ignore'): table['t'] = np.where(out.se == math.inf, 0., out.coef/out.se)
     table['P>|t|'] = 2*t_law.sf(np.abs(table.t), df)
@@ -231,10 +246,12 @@ def plot_coefficients(
     fits = {label: f.reindex(names) for label, f in fits.items()} # a gap where a fit lacks one
     ends = [f[['coef', 'low', 'high']].abs().replace(math.inf, math.nan) for f in fits.values()]
     unit = pd.concat(ends, axis=1).max(axis=1).replace(0, 1)
-    if ax is None: _, ax = plt.subplots(figsize=(6.4, .6 + (.16 + .13*len(fits))*len(names)))
+    height = .6 + (.16 + .13*len(fits))*len(names)
+    if ax is None: _, ax = plt.subplots(figsize=(6.4, height))
     for j, (label, f) in enumerate(fits.items()):
         x, low, high = ((f[c]/unit).clip(-3, 3) for c in ('coef', 'low', 'high')) # what is unknown leaves the picture
-        at = np.arange(len(names)) + (j - (len(fits) - 1)/2)*.5/max(len(fits), 2)
+        shift = (j - (len(fits) - 1)/2)*.5/max(len(fits), 2)
+        at = np.arange(len(names)) + shift
         style = dict(dict(fmt='o', ms=4, lw=1.5), **(styles or {}).get(label, {}))
         ax.errorbar(x, at, xerr=[x - low, high - x], label=label, **style)
     ax.axvline(0, color='.6', lw=.8, zorder=0)

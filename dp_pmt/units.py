@@ -168,9 +168,13 @@ def _with_ids(A, y, rows, keys, f, secret=None):
 
 def _row_hashes(A, y, secret):
     "A hash of each row"
-    odd = np.random.default_rng(int(secret, 16)).integers(2**63, size=A.shape[1] + 1, dtype=np.uint64)*np.uint64(2) + np.uint64(1)
+    rng = np.random.default_rng(int(secret, 16))
+    some = rng.integers(2**63, size=A.shape[1] + 1, dtype=np.uint64)
+    odd = some*np.uint64(2) + np.uint64(1)
     out = np.zeros(len(y), np.uint64)
-    for x, factor in zip((*A.T, y), odd): out += np.ascontiguousarray(x, float).view(np.uint64)*factor
+    for x, factor in zip((*A.T, y), odd):
+        bits = np.ascontiguousarray(x, float).view(np.uint64)
+        out += bits*factor
     return (out ^ (out >> np.uint64(29)))*odd[0]
 
 class UnitRows(Rows):
@@ -207,7 +211,8 @@ class UnitRows(Rows):
         "Rows by key; counted in a pass when it is first asked for"
         if self._table is None:
             counts = self._counted_ids().merged()
-            self._n, self._ids_add_up = int(counts.values.sum()), _total(counts.keys*counts.values.astype(np.uint64))
+            self._n = int(counts.values.sum())
+            self._ids_add_up = _total(counts.keys*counts.values.astype(np.uint64))
             self._table = self._without_nobody(counts)
         return self._table
 
@@ -303,7 +308,8 @@ def check_labels(ids, *parts):
 
 def _cells(ids):
     "Ids of Arrow, Polars and masked arrays as a list: else one that is missing makes floats of all"
-    if isinstance(ids, np.ma.MaskedArray): return np.where(np.ma.getmaskarray(ids), None, ids.data.astype(object)).tolist()
+    if isinstance(ids, np.ma.MaskedArray):
+        return np.where(np.ma.getmaskarray(ids), None, ids.data.astype(object)).tolist()
     if hasattr(ids, 'to_arrow') and (ids.dtype.is_temporal() or ids.dtype.is_nested() or str(ids.dtype) == 'String'):
         ids = ids.to_arrow()
     if not hasattr(ids, 'to_pylist'): return ids.to_list() if hasattr(ids, 'to_list') else ids
