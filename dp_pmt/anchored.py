@@ -248,9 +248,9 @@ SURE = 6. # noise sds, which chance exceeds once in a billion bins
 _NEAR = 4  # octaves
 
 def around_sure(
-    z:np.ndarray, # Counts of octaves over their noise sd, along the last axis
+    z:np.ndarray, # Counts of bins over their noise sd, along the last axis
 )->np.ndarray:    # True where others may be believed more easily
-    "Octaves that stand out beyond doubt, and four on each side of them"
+    "Bins that stand out beyond doubt, and four on each side of them"
     return maximum_filter1d((z >= SURE).astype(np.int8), 2*_NEAR + 1, mode='constant') > 0
 
 def _found_sizes(counts, sd, n, indicator, least=4.5):
@@ -566,7 +566,7 @@ def _asked(at, last):
     return (4, _HIST/2) if last and at.lasting else (1, _HIST)
 
 def _noise_and_radius(run, at, k, rho, last):
-    "The noise on scores with C = 1, and the row bound: half way to where the matrix keeps its margin"
+    "The noise on scores with C = 1, and the row bound"
     less, hist = _asked(at, last)
     sigma = run.sd(JointMoments(at, 1., 1., less=less), (1 - hist)*rho)
     return sigma, _row_radius(run.n, k, math.sqrt(less)*sigma)

@@ -92,6 +92,7 @@ class Column:
     indicator:bool=False  # Are its values 0 and 1?
     todo:object='octaves' # To ask: `'octaves'`, a range, a size beyond which may be more, or None
     then:tuple=None       # A range to ask about if nothing is beyond
+    otherwise:tuple=None  # And a wider one, if that does not hold the rows
     sure:bool=True        # Is what is known of it no guess?
     wrong:bool=False      # Do the values lie elsewhere than public knowledge said?
 
@@ -101,7 +102,7 @@ class Column:
         n:int,    # Number of rows
     ):
         "Take bins that stand out at their middles; ask for finer ones if all are far from zero"
-        before, self.todo = (self.center, self.spread), None
+        told, self.todo = (self.center, self.spread), None
         solid = _solid_octaves(counts, sd, guess=not self.spread)
         seen, unseen = np.flatnonzero(solid), n - solid.sum()
         points = not set(seen) - set(_POINTS)
@@ -109,13 +110,16 @@ class Column:
         self.indicator = points
         both = np.maximum(counts[_POINTS], sd)
         found = _of_indicator(*both) if self.indicator else _mean_sd(solid, _MIDDLE, _WIDTH)
-        self.center, self.spread = found
-        self.wrong = self.sure and before[1] > 0 and _elsewhere(before, (self.center, self.spread))
-        low, high = _LOW[seen].min(), _HIGH[seen].max()
+        low, high = float(_LOW[seen].min()), float(_HIGH[seen].max())
         narrow = 0 < low < high <= 8*low or 8*high <= low < high < 0
-        if narrow: self.then = float(low), float(high)
+        if narrow and _finer(told, found, low, high): # octaves are too coarse to judge it
+            self.then, self.otherwise = (told[0] - 4*told[1], told[0] + 4*told[1]), (low, high)
+        else:
+            self.then = (low, high) if narrow else None
+            self.center, self.spread = found
+            self.wrong = self.sure and told[1] > 0 and _elsewhere(told, found)
         many = unseen > max(.03*n, 3*sd*math.sqrt(len(seen))) and not self.indicator
-        self.todo = float(max(-low, high)) if many else self.then
+        self.todo = max(-low, high) if many else self.then
 
     def learn_tail(self,
         counts,   # Noisy counts of `ColumnTails`
@@ -140,6 +144,11 @@ class Column:
     ):
         "Take bins that stand out, as fine as they can be seen; ask again if one or two hold all"
         (low, high), self.todo = self.todo, None
+        wider, self.otherwise = self.otherwise, None
+        if wider and n - counts.sum() > max(n/2, 4*sd*math.sqrt(_BINS)): # not where they were said to be
+            self.center, self.spread = (wider[0] + wider[1])/2, (wider[1] - wider[0])/math.sqrt(12)
+            self.todo, self.wrong = wider, self.sure
+            return
         solid, x, w = _visible(counts, sd, n, low, high)
         if solid is None: return
         self.center, self.spread = _mean_sd(solid, x, w)
@@ -161,7 +170,8 @@ def _solid_octaves(counts, sd, guess=True):
     both = c + np.r_[c[:_ONE][::-1], 0] # with the same octave beyond zero
     z = _seen_around(c, both)/sd
     likeliest = np.argmax(z)
-    if guess and points.max()/sd < z[likeliest] < SURE: z[likeliest] = SURE
+    sure, likelier = z[likeliest] >= SURE, sd*z[likeliest] > points.max()
+    if guess and likelier and not sure: z[likeliest] = SURE
     near = around_sure(z)
     pair = (both > 4.5*math.sqrt(2)*sd) & (np.maximum(c, both - c) <= 4.5*sd)
     solid = np.where(near & (pair | (c > 4.5*sd)), c, 0)
@@ -178,6 +188,11 @@ def _seen_around(c, both):
     sums = [np.convolve(x, np.ones(w), 'same')/math.sqrt(k*w) for (x, k), w in each]
     return np.max(sums, axis=0)
 
+def _finer(told, found, low, high):
+    "Is what was told a narrow part of the octaves that were found, or does it reach into them?"
+    m, s = told
+    return 0 < s < found[1] and low < m + 2*s and m - 2*s < high
+
 def _elsewhere(a, b):
     "Are two means and sds far apart?"
     (m, s), (m2, s2) = a, b
@@ -186,12 +201,17 @@ def _elsewhere(a, b):
 def _visible(counts, sd, n, low, high):
     "Counts that stand out and hold most rows, middles and width: the finest that there are"
     for g in 2**np.arange(5):
-        c = counts.reshape(-1, g).sum(1)
-        solid = np.where(c > 3*sd*math.sqrt(g), c, 0)
-        if solid.sum() > .6*n:
-            w = (high - low)/len(c)
-            return solid, low + w*(np.arange(len(c)) + .5), w
+        solid = _standing_out(counts.reshape(-1, g).sum(1), sd*math.sqrt(g))
+        if solid.sum() < .6*n: continue
+        w = (high - low)/len(solid)
+        return solid, low + w*(np.arange(len(solid)) + .5), w
     return None, None, None
+
+def _standing_out(c, sd):
+    "Counts of bins that hold rows, 0 elsewhere: the fullest has some, and so have those near that stand out"
+    z = c/sd
+    z[np.argmax(z)] += SURE
+    return np.where(around_sure(z) & (z > 3), c, 0)
 
 def _mean_sd(counts, x, w):
     "Mean and sd of values that lie evenly in bins of width w around x"
@@ -201,7 +221,7 @@ def _mean_sd(counts, x, w):
     return float(m), math.sqrt(max(v, 0) + within)
 
 # %% ../nbs/25a_knowledge.ipynb #1c576d53
-_LOOKS = .03, .02, .01, .01 # of rho, for each round at most
+_LOOKS = .03, .02, .01, .01 # of rho, for each question of a round at most
 _ENOUGH = 500 # a noise sd of a five-hundredth of the rows needs no more
 
 def look(

@@ -416,7 +416,7 @@ def _summary(fit, level, delta):
     notes = [f"No standard errors: {fit.cov}."] if none else _notes(fit)
     if fit.encoding and fit.rho: notes += _encoded(fit)
     if fit.who.unit == 'person': notes.append(_weights(fit.who.per_unit))
-    if not none: notes += _vague(fit)
+    notes += _vague(fit)
     if fit.private and fit.rho: notes += _price(fit, delta)
     return Summary(f'Private regression: {fit.method}', _facts(fit, delta, none), table, [*notes, *fit.advice])
 
@@ -454,7 +454,7 @@ def _vague(fit):
         notes += [f"The residuals are lost in the noise: the {what} little more than a guess."]
     elif moves > _ROUGH:
         notes += [f"The {what} rough: noise moves the residual variance by about {moves:.0%}."]
-    if fit.df < _FEW:
+    if fit.df < _FEW and not isinstance(fit.cov, str):
         error = math.sqrt(2/max(fit.df, 2))
         notes += [f"Standard errors are rough: their squares have a relative error of about {error:.0%}."]
     return notes
