@@ -46,7 +46,7 @@ def fit(
     X=None,                  # Names of the covariates, likewise; None: all other columns
     levels:dict=None,        # {column: its levels, the reference first}, from public knowledge
     other:str='reference',   # A level nobody knows: `'reference'`, `'other'` or `'missing'`
-    missing:str='zero',      # A row with a gap: `'zero'`, `'impute'` or `'regress'`
+    missing:str='zero',      # A row with a gap doesn't count, or is filled: `'regress'`, from public means `'impute'`
     intercept:bool=True,     # Fit an intercept?
     safe:bool=True,          # Noise for publication? False, or a seed: an experiment
     seed=None,               # Seed of the noise; makes it an experiment
@@ -235,6 +235,8 @@ def plan(
 )->pd.DataFrame:           # Standard errors and widths of 95 % intervals; or, for a width, the ε
     "What a fit of `n` private rows would know, from public rows alone; spends nothing"
     known = [c for c in signature(plan).parameters if c != 'how']
+    for name in ('family', 'unit', 'per_unit', 'neighbours', 'method'):
+        if name in how: raise TypeError(f"plan() has no {name}=: it is for linear regressions that protect rows, one replaced")
     check_options('plan', how, [*known, *_MODEL])
     if n is None: raise ValueError("give n=, the number of private rows that there will be")
     check_integer('seed', seed, 0)

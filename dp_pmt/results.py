@@ -426,7 +426,17 @@ def _encoded(fit):
     blurred = [c for c, r in levels if r['unknown'] >= 0 and r['levels'][r['unknown']] != 'other']
     told = [f"A level of {', '.join(blurred)} that nothing public names counts as the reference level, and blurs it:"
             " other='other' gives such rows a level of their own."]*bool(blurred)
-    return _which_rows(fit) + told
+    return _which_rows(fit) + told + _filled(fit.encoding.plan)
+
+def _filled(plan):
+    "What filling gaps does to coefficients and standard errors"
+    numbers = [r for r in plan['numbers'].values() if r['mean'] is not None]
+    if not numbers and all(r['fill'] < 0 for r in plan['levels'].values()): return []
+    regressed = any(r['slopes'] or r['tables'] for r in numbers)
+    how = ("Gaps were filled by public regressions." if regressed else
+           "Gaps were filled with public means and levels: that shifts weight between correlated columns,"
+           " far less so with missing='regress'.")
+    return [how + " Standard errors don't count the filling in."]
 
 def _which_rows(fit):
     "Which rows No. Observations counts"
@@ -522,9 +532,9 @@ def _collinear(fit):
 def _clipped(fit):
     "A note on what clipping may have done, at worst"
     if not fit.clip_bias or fit.clip_bias < 1: return []
-    return [f"Clipping may have moved a coefficient by up to {fit.clip_bias:.1f} standard errors, if all that was"
-            " clipped pulled one way, as a long tail on one side does. Standard errors count it as a bias"
-            " of unknown direction."]
+    return [f"The clipping that can be seen may have moved a coefficient by up to {fit.clip_bias:.1f} standard errors,"
+            " if all of it pulled one way, as a long tail on one side does; that of a rare level by more."
+            " Standard errors count it as a bias of unknown direction."]
 
 def _assumed(fit):
     "A note on coefficients whose standard errors can't know of unequal variances"

@@ -37,10 +37,11 @@ def interval_table(
 
 # %% ../nbs/20a_tables.ipynb #10e3f206
 def constraints(
-    test,   # Text such as `'a = b, c = 2'`, or a matrix (m, p), or a pair of matrix and values (m,)
+    test,   # Text such as `'a = b, c = 2'`, or a list of such; or a matrix (m, p), or a pair of matrix and values (m,)
     labels, # Names of the coefficients
 )->tuple:   # R (m, p) and q (m,)
     "The linear equations `R b = q` that a test is about"
+    if isinstance(test, list) and all(isinstance(x, str) for x in test): test = ', '.join(test)
     if isinstance(test, str): return _parsed(test, list(labels))
     R, q = test if isinstance(test, tuple) else (test, None)
     R = as_matrix(np.atleast_2d(R), 'the matrix of the test')
