@@ -9,12 +9,11 @@ __all__ = ['ColumnShapes', 'ColumnBins', 'ColumnTails', 'Column', 'look', 'Knowl
 import math
 import os
 from dataclasses import dataclass, field, replace
-from itertools import product
 from pathlib import Path
 
 import numpy as np
 
-from .anchored import SURE, Anchor, around_sure, best_of, public_anchor, public_whitener
+from .anchored import SURE, Anchor, around_sure, best_of, public_anchor, public_whitener, windowed
 from .checks import as_matrix, check_finite, check_integer, check_positive
 from .privacy import no_less
 from .crossing import Run
@@ -160,7 +159,7 @@ def _of_indicator(zeros, ones):
     q = ones/(zeros + ones)
     return q, math.sqrt(q*(1 - q))
 
-_WINDOWS = 1, 2, 3, 4, 6, 8 # octaves
+
 _POINTS = [_ZERO, _ONE]
 
 def _solid_octaves(counts, sd, guess=True):
@@ -168,7 +167,7 @@ def _solid_octaves(counts, sd, guess=True):
     c, points = counts.copy(), counts[_POINTS]
     c[_POINTS] = 0
     both = c + np.r_[c[:_ONE][::-1], 0] # with the same octave beyond zero
-    z = _seen_around(c, both)/sd
+    z = np.maximum(windowed(c/sd), windowed(both/(sd*math.sqrt(2))))
     likeliest = np.argmax(z)
     sure, likelier = z[likeliest] >= SURE, sd*z[likeliest] > points.max()
     if guess and likelier and not sure: z[likeliest] = SURE
@@ -182,11 +181,7 @@ def _solid_octaves(counts, sd, guess=True):
     if guess and not solid.any(): solid[_POINTS] = points == points.max()
     return solid
 
-def _seen_around(c, both):
-    "Of the windows around each bin the largest sum of counts, over the root of how many it adds up"
-    each = product(((c, 1), (both, 2)), _WINDOWS)
-    sums = [np.convolve(x, np.ones(w), 'same')/math.sqrt(k*w) for (x, k), w in each]
-    return np.max(sums, axis=0)
+
 
 def _finer(told, found, low, high):
     "Is what was told a narrow part of the octaves that were found, or does it reach into them?"
