@@ -54,12 +54,12 @@ print(fit.statement())'''
 
 
 def claim(nb):
-    "What the page says on accuracy: its first paragraph, and who comes next"
+    "What the page says on accuracy: its first paragraph, what of the intervals, and who comes next"
     cells = [''.join(o['data']['text/markdown']) for c in nb.cells for o in c.get('outputs', []) if 'text/markdown' in o.get('data', {})]
     cells += [c.source.split('## How accurate?')[1].split('\n## ')[0] for c in nb.cells if '## How accurate?' in c.source]
     text = next((t for t in cells if 'standard error' in t and 'median' in t), '')
     said = [' '.join(t.split()) for t in re.split(r'\n\s*\n', text.strip()) if t.strip()]
-    ends = [re.match(r'(?:.+?\.(?=\s+[A-Z]|$)\s*){1,2}', t) for t in said[1:2]] # two sentences
+    ends = [re.match(r'(?:.+?\.(?=\s+[A-Z]|$)\s*){1,2}', t) for t in said[1:3]] # two sentences of each
     return ' '.join([*said[:1], *(m[0].strip() for m in ends if m)])
 
 
@@ -69,7 +69,7 @@ def costs():
     at = {eps: expected_errors(20_000, 60, 8, .4, epsilon=eps) for eps in (1., 3.)}
     added = {eps: f'{float(f"{100*e.adds:.2g}"):g}\u00a0%' for eps, e in at.items()}
     worth = round(20_000/(1 + at[1.].adds)**2, -2)
-    return (f'**What does it cost?** ε says how much one row may show: ε = 1 is a strict promise, above 10 little is promised. The promise may fail with probability δ, here one in a million. With 20,000 private rows, 60 public rows and '
+    return (f'**What does it cost?** ε says how much one row may show: ε = 1 is a strict promise, above 10 little is promised. A probability of δ, here one in a million, is left out of the promise. With 20,000 private rows, 60 public rows and '
             f'8 columns, ε = 1 makes standard errors {added[1.]} larger than without privacy, as large as with {worth:,.0f} rows; ε = 3 makes them {added[3.]} larger. '
             '[Your own numbers](#what-will-it-cost-you) are below.')
 
