@@ -19,7 +19,7 @@ import numpy as np
 from tqdm.auto import tqdm
 
 from .checks import check_path, kind_of, to_floats
-from .files import arrays, as_frame, chosen, need_arrow, quietly, refuse_types, skipping
+from .files import arrays, as_frame, chosen, is_twice, need_arrow, quietly, refuse_types, skipping
 from .rows import BLOCK, ArrayRows, NoRows, Rows, Sums, add_up, as_rows, check_known
 
 # %% ../nbs/12_clusters.ipynb #2f30968b
@@ -215,6 +215,8 @@ class Sites(Rows):
         *sites, # Each a pair (A, y), or `Rows`
     ):
         if not sites: raise ValueError("there must be at least one site")
+        held = {id(s[0] if isinstance(s, tuple) else getattr(s, 'A', s)) for s in sites}
+        if len(held) < len(sites): raise ValueError(_TWICE)
         opened = partial(as_rows, strict=None)
         sites = [s for s in sites if not _is_empty(s)]
         if not sites: raise NoRows
@@ -226,6 +228,7 @@ class Sites(Rows):
         self.once = any(s.once for s in self.sites)
         self.ordered = all(s.ordered for s in self.sites)
         self.files = tuple(f for s in self.sites for f in s.files)
+        if is_twice(self.files): raise ValueError(_TWICE)
 
     @property
     def n(self):
@@ -277,6 +280,8 @@ class Sites(Rows):
         for s in self.sites:
             if not skip or skip < _number(s): yield s, skip
             skip = skip and max(0, skip - _number(s))
+
+_TWICE = "a site is there twice: its rows would count twice"
 
 def _is_empty(site):
     "Is it a pair of an array or frame in memory without rows, and its responses? That it has none, may be a private fact"

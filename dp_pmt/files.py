@@ -4,7 +4,8 @@
 
 # %% auto #0
 __all__ = ['LONGEST', 'BREAKS', 'need_arrow', 'quietly', 'arrays', 'as_frame', 'decoded', 'skipping', 'TableRows', 'refuse_types',
-           'open_rows', 'chosen', 'objects_of_polars', 'files_of', 'decimal_points', 'in_memory', 'read_table']
+           'open_rows', 'chosen', 'objects_of_polars', 'files_of', 'is_twice', 'is_shared', 'decimal_points',
+           'in_memory', 'read_table']
 
 # %% ../nbs/11_files.ipynb #733a722a
 import os
@@ -340,11 +341,34 @@ def files_of(
     "Paths of the files that hold the rows; none, if a table holds them"
     return _paths(A) if isinstance(A, (str, Path, list, tuple)) else []
 
+def _marks(path):
+    "What a file has in common with itself under other names, and packed beside it"
+    real, packed = os.path.splitext(os.path.realpath(path))
+    marks = {real if packed.lower() in _PACKED else real + packed}
+    if not _exists(path): return marks
+    s = os.stat(path)
+    return marks | {(s.st_dev, s.st_ino)} if s.st_ino else marks # 0 where files have no number
+
+def is_twice(
+    files, # Paths
+)->bool:
+    "Is one file among them twice, under whatever names?"
+    marks = [mark for path in files for mark in _marks(path)]
+    return len(set(marks)) < len(marks)
+
+def is_shared(
+    files, # Paths
+    others, # Paths
+)->bool:
+    "Is one of the files among the others, under whatever name?"
+    mine, theirs = ({mark for path in paths for mark in _marks(path)} for paths in (files, others))
+    return bool(mine & theirs)
+
 def _paths(A):
     "The files of a path, a pattern, a folder, or a list of these: each once, of one kind"
     files = [f for p in (A if isinstance(A, (list, tuple)) else [A]) for f in _found(p)]
-    if len({os.path.realpath(f) for f in files}) < len(files):
-        raise ValueError("a file is named twice: its rows would count twice")
+    if is_twice(files):
+        raise ValueError("a file is named twice, is linked, or is packed beside itself: its rows would count twice")
     kinds = {_kind(f) for f in files}
     if len(kinds) > 1 or not kinds <= set(_KINDS):
         raise ValueError("files must be all .parquet, all .csv, all .tsv, all .feather or all"

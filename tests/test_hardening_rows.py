@@ -799,6 +799,46 @@ def test_public_files_among_which_is_the_private_one(tmp_path, monkeypatch, publ
         with pytest.raises(ValueError, match='given as public rows too'): fit('y ~ x', private, public, epsilon=1)
 
 
+def linked(path, other):
+    "The same file under another name"
+    os.link(path, other)
+
+
+def packed(path, other):
+    "What `gzip -k` leaves"
+    pd.read_csv(path).to_csv(f'{path}.gz', index=False)
+
+
+@pytest.mark.parametrize('again', [linked, packed])
+def test_the_same_file_under_two_names(tmp_path, monkeypatch, again):
+    "Its rows counted twice, and as public rows they were used without noise"
+    monkeypatch.chdir(tmp_path)
+    os.mkdir('rows')
+    table = pd.DataFrame({'x': np.arange(9.), 'y': np.arange(9.)})
+    table.to_csv('rows/a.csv', index=False)
+    table.to_csv('rows/b.csv', index=False)
+    assert len(as_rows('rows', 'y').load()[1]) == 18
+    again('rows/a.csv', 'rows/c.csv')
+    other, = {*os.listdir('rows')} - {'a.csv', 'b.csv'}
+    for rows in ('rows', 'rows/*', ['rows/a.csv', f'rows/{other}']):
+        with pytest.raises(ValueError, match='count twice'): as_rows(rows, 'y')
+    with pytest.raises(ValueError, match='count twice'): Sites(('rows/a.csv', 'y'), (f'rows/{other}', 'y'))
+    with pytest.raises(ValueError, match='given as public rows too'): fit('y ~ x', 'rows/a.csv', f'rows/{other}', epsilon=1)
+    with pytest.warns(PrivacyLeakWarning, match='cut out of the private rows'):
+        Run('rows/a.csv', 'y', 1., public=(f'rows/{other}', 'y'))
+
+
+@pytest.mark.parametrize('site', ['path', 'frame', 'array', 'rows'])
+def test_a_site_that_is_there_twice(tmp_path, site):
+    table = pd.DataFrame({'x': np.arange(9.), 'y': np.arange(9.)})
+    table.to_csv(tmp_path/'a.csv', index=False)
+    A, y = table[['x']].to_numpy(), table.y.to_numpy()
+    make = dict(path=lambda: (str(tmp_path/'a.csv'), 'y'), frame=lambda: (table, 'y'), array=lambda: (A, y),
+                rows=lambda: as_rows(A, y))[site]
+    assert Sites(make(), (A.copy(), y)).n == 18
+    with pytest.raises(ValueError, match='count twice'): Sites(make(), make())
+
+
 def test_the_same_frame_for_both_sides_of_an_estimator(data):
     "Arrays were noticed, frames were not"
     _, _, B, y_B = data
