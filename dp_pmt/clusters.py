@@ -19,8 +19,9 @@ import numpy as np
 from tqdm.auto import tqdm
 
 from .checks import check_path, kind_of, to_floats
-from .files import arrays, as_frame, chosen, is_twice, need_arrow, quietly, refuse_types, skipping
+from .files import arrays, as_frame, chosen, is_twice, need_arrow, refuse_types, skipping
 from .rows import BLOCK, ArrayRows, NoRows, Rows, Sums, add_up, as_rows, check_known
+from .rows import quietly
 
 # %% ../nbs/12_clusters.ipynb #2f30968b
 class _Refused(str):
@@ -93,10 +94,10 @@ class DaskRows(Rows):
 
     def _parts(self, columns=None):
         "A task for each partition, that brings its rows with these columns"
-        if self.frame is None: return list(self.chunks.to_delayed().ravel())
+        if self.frame is None: return list(quietly(self.chunks.to_delayed).ravel())
         columns = [*self.names, self.response] if columns is None else list(columns)
         check_known(columns, list(self.frame.columns))
-        return self.frame[columns].to_delayed()
+        return quietly(self.frame[columns].to_delayed)
 
     def _pass(self, f, columns=None):
         "One task a partition, then a tree of sums; runs on the active client, if there is one"

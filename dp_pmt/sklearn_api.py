@@ -18,11 +18,12 @@ from .algorithms import dp_ssp
 from .anchored import dp_anchored
 from .checks import PrivacyLeakWarning, check_readable, plain_column, shown, to_floats, warn
 from .crossing import warn_overlap
-from .files import in_memory, quietly
+from .files import in_memory
 from .glm import dp_glm
 from .losses import loss_of
 from .privacy import eps_to_rho
 from .results import AdviceWarning
+from .rows import quietly
 from .units import check_labels
 
 try:
