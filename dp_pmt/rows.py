@@ -580,6 +580,8 @@ def _made(A, y, n, whose):
     "`Rows` of something else"
     kind = type(A).__module__.split('.')[0]
     if isinstance(y, str) and _is_frame(A):
+        if not hasattr(A, 'columns'):
+            raise ValueError(f"the {whose} must be a table: one column alone has no response beside it")
         if list(A.columns).count(y) != 1:
             raise ValueError(f"the {whose} must have one column called {label(y, 'like that')!r}")
         return ArrayRows(A.drop(columns=y), A[y], n)

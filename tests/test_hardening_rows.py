@@ -870,6 +870,13 @@ def test_a_site_that_is_there_twice(tmp_path, site):
     with pytest.raises(ValueError, match='count twice'): Sites(make(), make())
 
 
+def test_one_column_is_no_table(data):
+    "A Series in place of private rows was an AttributeError, a frame in place of a public pair a KeyError"
+    A, y, B, y_B = data
+    with pytest.raises(ValueError, match='must be a table'): fit('y ~ x', pd.Series(y, name='y'), epsilon=1, levels={'x': ['a', 'b']})
+    with pytest.raises(ValueError, match='must be a pair'): PrivateLinearRegression(public=pd.DataFrame(B)).fit(A, y)
+
+
 def test_the_same_frame_for_both_sides_of_an_estimator(data):
     "Arrays were noticed, frames were not"
     _, _, B, y_B = data
