@@ -13,7 +13,6 @@ import os
 import re
 import sys
 import warnings
-
 from html import escape
 from pathlib import Path
 
@@ -273,9 +272,9 @@ def _parser():
                                          " Parquet file or a folder of them")
     fitting.add_argument('public', nargs='?', help="public rows, a file of the same columns; or an"
                                                    " earlier fit, .json; or nothing")
-    fitting.add_argument('--public', dest='known', help="the same, said on purpose: a second name may come from a"
-                                                        " pattern that the shell expanded, and is refused if its"
-                                                        " rows may be private")
+    fitting.add_argument('--public', dest='known', help="the same, said on purpose: a second"
+                         " name may come from a pattern that the shell expanded, and is refused if its"
+                         " rows may be private")
     fitting.add_argument('--ranges', help='a codebook, .json, such as {"age": [18, 90]}')
     _add_model(fitting)
     fitting.add_argument('--method', default='anchored',

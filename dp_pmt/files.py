@@ -9,7 +9,6 @@ __all__ = ['ACCOUNT', 'LONGEST', 'BREAKS', 'need_arrow', 'arrays', 'as_frame', '
 
 # %% ../nbs/11_files.ipynb #733a722a
 import os
-
 from functools import partial
 from glob import glob
 from itertools import groupby
@@ -342,7 +341,8 @@ def _paths(A):
     "The files of a path, a pattern, a folder, or a list of these: each once, of one kind"
     files = [f for p in (A if isinstance(A, (list, tuple)) else [A]) for f in _found(p)]
     if is_twice(files):
-        raise ValueError("a file is named twice, is linked, or is packed beside itself: its rows would count twice")
+        raise ValueError("a file is named twice, is linked, or is packed beside itself:"
+                         " its rows would count twice")
     kinds = {_kind(f) for f in files}
     if len(kinds) > 1 or not kinds <= set(_KINDS):
         raise ValueError("files must be all .parquet, all .csv, all .tsv, all .feather or all"
