@@ -216,11 +216,12 @@ class Sites(Rows):
         *sites, # Each a pair (A, y), or `Rows`
     ):
         if not sites: raise ValueError("there must be at least one site")
-        held = {id(s[0] if isinstance(s, tuple) else getattr(s, 'A', s)) for s in sites}
-        if len(held) < len(sites): raise ValueError(_TWICE)
+
         opened = partial(as_rows, strict=None)
         sites = [s for s in sites if not _is_empty(s)]
         if not sites: raise NoRows
+        held = {id(s[0] if isinstance(s, tuple) else getattr(s, 'A', s)) for s in sites}
+        if len(held) < len(sites): raise ValueError(_TWICE)
         self.sites = [opened(*s) if isinstance(s, tuple) else opened(s) for s in sites]
         named = [s for s in self.sites if s.names]
         if any(s.names != named[0].names for s in named):
