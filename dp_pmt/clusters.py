@@ -216,7 +216,6 @@ class Sites(Rows):
         *sites, # Each a pair (A, y), or `Rows`
     ):
         if not sites: raise ValueError("there must be at least one site")
-
         opened = partial(as_rows, strict=None)
         sites = [s for s in sites if not _is_empty(s)]
         if not sites: raise NoRows
