@@ -13,7 +13,6 @@ import os
 import re
 import sys
 import warnings
-from glob import glob
 from html import escape
 from pathlib import Path
 
@@ -22,11 +21,12 @@ import numpy as np
 from . import __version__
 from .account import FORMAT, Account
 from .checks import PrivacyLeakWarning
-from .files import read_table
+from .files import ACCOUNT, files_of, matches, number_of_rows, read_table
 from .front import fit, plan
 from .preconditioning import INTERCEPT
 from .privacy import Budget, eps_to_rho, fine_eps, no_less
 from .results import AdviceWarning, Fit
+from .rows import NoRows
 from .tables import interval_table
 
 # %% ../nbs/61_cli.ipynb #8a527aaa
@@ -272,7 +272,9 @@ def _parser():
                                          " Parquet file or a folder of them")
     fitting.add_argument('public', nargs='?', help="public rows, a file of the same columns; or an"
                                                    " earlier fit, .json; or nothing")
-    fitting.add_argument('--public', dest='known', help="the same, by name")
+    fitting.add_argument('--public', dest='known', help="the same, said on purpose: a second"
+                         " name may come from a pattern that the shell expanded, and is refused if its"
+                         " rows may be private")
     fitting.add_argument('--ranges', help='a codebook, .json, such as {"age": [18, 90]}')
     _add_model(fitting)
     fitting.add_argument('--method', default='anchored',
@@ -340,12 +342,19 @@ def _model(args):
     for text in args.levels:
         column, sign, values = text.partition('=')
         if not sign or not values: raise ValueError("--levels is written like region=north,south")
-        levels[column] = values.split(',')
+        levels[column] = _levels(values)
     return dict(formula=args.formula, epsilon=args.epsilon, rho=args.rho, delta=args.delta,
                 y=args.y,
                 X=args.x and args.x.split(','), levels=levels or None,
                 other=args.other, missing=args.missing,
                 intercept=not args.no_intercept, sep=args.sep, decimal=args.decimal)
+
+_NUMBER = re.compile(r'-?(0|[1-9]\d*)(\.\d+)?') # 01 is a code, no number
+
+def _levels(text):
+    "Levels with commas between them: numbers, if all of them are, for cells may write these otherwise"
+    values = [v.strip() for v in text.split(',')]
+    return [*map(json.loads, values)] if all(map(_NUMBER.fullmatch, values)) else values
 
 def _check_price(args, *others):
     "Raise unless one of the options that say what to spend was typed"
@@ -384,7 +393,7 @@ class _Later(Budget):
 
 def _real(private):
     "The one file or folder that a path or pattern names, links followed"
-    named = [private] if os.path.exists(private) else glob(private, recursive=True)
+    named = [private] if os.path.exists(private) else matches(private)
     if not named: raise ValueError(f"there is no file {private!r}")
     real = {Path(os.path.realpath(p)) for p in named}
     if len(real) == 1 and _holds_its_files(*real): return real.pop()
@@ -400,9 +409,9 @@ def _account_path(args):
     if args.no_account: return None
     if args.account: return Path(args.account)
     real = _real(args.private)
-    own, *around = [p.with_name(f'{p.name}.account.json') for p in (real, *real.parents) if p.name]
+    own, *around = [p.with_name(p.name + ACCOUNT) for p in (real, *real.parents) if p.name]
     path = next((p for p in around if p.exists()), own)
-    if path.exists() or not any(real.rglob('*.account.json')): return path
+    if path.exists() or not any(real.rglob(f'*{ACCOUNT}')): return path
     raise ValueError("a file in this folder has an account of its own: --account names the one to charge")
 
 def _account(args):
@@ -445,13 +454,16 @@ def _fit(args):
     read = args.private, args.public, args.known, args.ranges
     for path in read: _check_file(path)
     for out in args.out: _check_kept(out, *read, _account_path(args))
+    for out in args.out: _check_writable(out)
     known, account = _known(args), _account(args)
+    if isinstance(known, str): _check_public(args, known)
     who = dict(unit=args.unit, per_unit=args.per_unit, neighbours=args.neighbours)
     made = fit(private=args.private, public=known, method=args.method, family=args.family,
                seed=args.seed, budget=account, **who, **_model(args))
     if isinstance(account, _Later): account = account.account
-    _print(made, args.delta)
-    for out in args.out: _write(made, out, args.delta, account, _public_words(args, known, made))
+    try:
+        for out in args.out: _write(made, out, args.delta, account, _public_words(args, known, made))
+    finally: _print(made, args.delta) # what was paid for is never lost
     if account:
         _say(f"account: epsilon = {no_less(account.eps())} spent in total, {_still(account)} left for"
              " one more release")
@@ -473,6 +485,23 @@ def _known(args):
         raise ValueError('--ranges is a file like {"age": [18, 90], "wage": [0, 2000]}')
     return ranges
 
+def _check_public(args, known):
+    "Say what is used without noise, and refuse a second name whose rows may be private"
+    fitted = known.endswith('.json')
+    n = None if fitted else len(read_table(known, args.sep, args.decimal))
+    doubt = '' if args.known or fitted else _doubt(args, known, n)
+    if doubt: raise ValueError(f"public rows are used without noise, and {Path(known).name} has {doubt}."
+                               " A pattern that the shell expanded? If these rows are public, say --public")
+    _say(f"public, used without noise: {Path(known).name} ({'an earlier fit' if fitted else f'{n:,} rows'})")
+
+def _doubt(args, known, n):
+    "What private rows have, and public ones rarely; nothing is compared with a number that is private"
+    paths = [os.path.realpath(p) for p in (known, *files_of(known))]
+    if any(os.path.exists(p + ACCOUNT) for p in paths): return "an account beside it, as private rows do"
+    if args.neighbours != 'replace' or args.unit is not None: return ''
+    many = 0 < number_of_rows(args.private, args.sep, args.decimal) < 2*n
+    return "more than half as many rows as the private ones" if many else ''
+
 def _public_words(args, known, made):
     "What was public, for the report"
     if known is None: return "nothing: only the levels of categories" if args.levels else "nothing"
@@ -490,7 +519,7 @@ def _public_words(args, known, made):
 def _write(made, out, delta, account=None, public=None):
     "The report, or the fit"
     if out.endswith('.json'): made.to_json(out, delta)
-    else: Path(out).write_text(report(made, delta, account, public), encoding='utf-8')
+    else: Path(out).write_text(report(made, delta, account, public), 'utf-8', 'backslashreplace')
     _say(f"wrote {out}")
 
 def _check_suffix(out, *allowed):
@@ -507,6 +536,13 @@ def _check_kept(out, *needed):
     taken = real in [os.path.realpath(p) for p in needed if p]
     if taken or _is_account(real): raise ValueError(
         "--out names a file that is read, or an account, which would be lost: choose another")
+
+def _check_writable(out):
+    "Raise if a file can't be written, before anything is spent; none is left where there was none"
+    known = os.path.exists(out)
+    try: open(out, 'ab').close()
+    except OSError: raise ValueError("--out can't be written there: choose another folder or file") from None
+    if not known: os.remove(os.path.realpath(out))
 
 def _is_account(path):
     "Is there an account in this file?"
@@ -529,10 +565,11 @@ def _show(args):
     if args.out: _check_suffix(args.out, '.html')
     _check_file(args.file)
     if args.out: _check_kept(args.out, args.file)
+    if args.out: _check_writable(args.out)
     made = Fit.from_json(Path(args.file))
+    if args.out: _write(made, args.out, args.delta)
     _print(made, args.delta)
     print(made.statement(args.delta))
-    if args.out: _write(made, args.out, args.delta)
 
 # %% ../nbs/61_cli.ipynb #83ed6096
 def _ours(e):
@@ -540,7 +577,7 @@ def _ours(e):
     tb = e.__traceback__
     while tb.tb_next is not None: tb = tb.tb_next
     origin = tb.tb_frame.f_globals['__name__'].split('.')[0]
-    return type(e) in (ValueError, ImportError) and origin in ('dp_pmt', '__main__')
+    return type(e) in (ValueError, ImportError, NoRows) and origin in ('dp_pmt', '__main__')
 
 # options of both the functions and the command
 _OPTIONS = ('epsilon|rho|delta|width|of|complete|levels|other|missing|public|ranges|method|family'
@@ -560,6 +597,8 @@ def main(
 )->int:        # 0, or 2 if something was wrong
     "The command `dp_pmt`"
     args = _parser().parse_args(argv)
+    if hasattr(sys.stdout, 'reconfigure'): # a level that the terminal doesn't know
+        sys.stdout.reconfigure(errors='backslashreplace')
     notes = set()
     def note(message, *_, **__):
         text = _as_typed(f"note: {message}")

@@ -19,8 +19,9 @@ import numpy as np
 from tqdm.auto import tqdm
 
 from .checks import check_path, kind_of, to_floats
-from .files import arrays, as_frame, chosen, need_arrow, quietly, refuse_types, skipping
+from .files import arrays, as_frame, chosen, is_twice, need_arrow, refuse_types, skipping
 from .rows import BLOCK, ArrayRows, NoRows, Rows, Sums, add_up, as_rows, check_known
+from .rows import quietly
 
 # %% ../nbs/12_clusters.ipynb #2f30968b
 class _Refused(str):
@@ -93,10 +94,10 @@ class DaskRows(Rows):
 
     def _parts(self, columns=None):
         "A task for each partition, that brings its rows with these columns"
-        if self.frame is None: return list(self.chunks.to_delayed().ravel())
+        if self.frame is None: return list(quietly(self.chunks.to_delayed).ravel())
         columns = [*self.names, self.response] if columns is None else list(columns)
         check_known(columns, list(self.frame.columns))
-        return self.frame[columns].to_delayed()
+        return quietly(self.frame[columns].to_delayed)
 
     def _pass(self, f, columns=None):
         "One task a partition, then a tree of sums; runs on the active client, if there is one"
@@ -218,6 +219,8 @@ class Sites(Rows):
         opened = partial(as_rows, strict=None)
         sites = [s for s in sites if not _is_empty(s)]
         if not sites: raise NoRows
+        held = {id(s[0] if isinstance(s, tuple) else getattr(s, 'A', s)) for s in sites}
+        if len(held) < len(sites): raise ValueError(_TWICE)
         self.sites = [opened(*s) if isinstance(s, tuple) else opened(s) for s in sites]
         named = [s for s in self.sites if s.names]
         if any(s.names != named[0].names for s in named):
@@ -226,6 +229,7 @@ class Sites(Rows):
         self.once = any(s.once for s in self.sites)
         self.ordered = all(s.ordered for s in self.sites)
         self.files = tuple(f for s in self.sites for f in s.files)
+        if is_twice(self.files): raise ValueError(_TWICE)
 
     @property
     def n(self):
@@ -277,6 +281,8 @@ class Sites(Rows):
         for s in self.sites:
             if not skip or skip < _number(s): yield s, skip
             skip = skip and max(0, skip - _number(s))
+
+_TWICE = "a site is there twice: its rows would count twice"
 
 def _is_empty(site):
     "Is it a pair of an array or frame in memory without rows, and its responses? That it has none, may be a private fact"

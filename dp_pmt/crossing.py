@@ -8,7 +8,6 @@ __all__ = ['SLICE', 'OWN', 'COUNTED', 'Pass', 'Answer', 'Run', 'takes_options', 
 # %% ../nbs/22_crossing.ipynb #944493e4
 import hashlib
 import math
-import os
 from dataclasses import dataclass, replace
 from functools import wraps
 from inspect import signature
@@ -20,6 +19,7 @@ from scipy.stats import f as f_law
 
 from .checks import PrivacyLeakWarning, check_choice, check_integer, check_options
 from .checks import check_rng, label, shown, warn
+from .files import is_shared
 from .noise import make_noise
 from .preconditioning import INTERCEPT, Coordinates, PublicRows, public_rows, view
 from .privacy import Budget, gaussian_sigma
@@ -334,8 +334,8 @@ def warn_overlap(
 ):
     "Warn if `B` is cut out of `A`, or its file is one of `A`'s; looks at addresses and paths only"
     arrays = isinstance(A, np.ndarray) and isinstance(B, np.ndarray)
-    shared = set(map(os.path.realpath, files)) & set(map(os.path.realpath, public_files))
-    if not (A is B or arrays and np.shares_memory(A, B) or shared): return
+    same = A is B or arrays and np.shares_memory(A, B)
+    if not (same or is_shared(files, public_files)): return
     warn("the public rows are cut out of the private rows: no promise holds for them."
          " Leave them out of the private rows", PrivacyLeakWarning)
 

@@ -22,7 +22,7 @@ from .anchored import dp_anchored, public_anchor
 from .checks import check_choice, check_fraction, check_integer, check_options
 from .checks import check_positive, kind_of, warn
 from .crossing import warn_overlap
-from .files import files_of, read_table
+from .files import files_of, is_shared, read_table
 from .formulas import EncodedRows, Encoding
 from .glm import dp_glm
 from .knowledge import Knowledge, as_knowledge
@@ -77,7 +77,7 @@ def fit(
     rows = EncodedRows(private, encoding, sep, decimal)
     if table is None: _check_levels(rows)
     paths = [] if table is None else files_of(public)
-    if private is public or set(map(os.path.realpath, paths)) & set(map(os.path.realpath, rows.files)):
+    if private is public or is_shared(paths, rows.files):
         raise ValueError("the private rows are given as public rows too: no promise would hold for them."
                          " Give other public rows, or leave public= out")
     warn_overlap(private, public, rows.files, paths)

@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['BLOCK', 'THREADS', 'READERS', 'Sums', 'NoRows', 'add_up', 'names_of', 'check_names', 'picked', 'check_header', 'Rows',
-           'same_labels', 'ArrayRows', 'check_known', 'StreamRows', 'as_rows']
+           'same_labels', 'ArrayRows', 'check_known', 'quietly', 'StreamRows', 'as_rows']
 
 # %% ../nbs/10_rows.ipynb #0bfb8cf8
 import copy
@@ -14,6 +14,7 @@ from collections import deque
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
+from dis import opname
 from functools import cache, partial
 from importlib import import_module
 from itertools import chain, islice
@@ -476,6 +477,32 @@ def check_known(
             raise ValueError(f"the rows must have one column {label(c, 'of that name')!r},"
                              " and it must be asked for once")
 
+# %% ../nbs/10_rows.ipynb #64ae49a7
+def quietly(
+    f,     # What may fail
+    *args, # Its arguments
+):
+    "`f(*args)`; an error of a reader becomes a ValueError that keeps none of its words"
+    try: return f(*args)
+    except (ValueError, TypeError) as e: error = e if _ours(e) else _neutral(e)
+    except Exception as e: error = _neutral(e)
+    raise error
+
+def _ours(e):
+    "Was it raised by a `raise` of this package, not by what it called?"
+    tb = e.__traceback__
+    while tb.tb_next is not None: tb = tb.tb_next
+    frame = tb.tb_frame
+    origin = frame.f_globals['__name__'].split('.')[0]
+    by_raise = opname[frame.f_code.co_code[tb.tb_lasti]] == 'RAISE_VARARGS'
+    return type(e) in (ValueError, TypeError) and origin in ('dp_pmt', '__main__') and by_raise
+
+def _neutral(e):
+    "An error that says what may be wrong with a file"
+    return ValueError(f"the rows can't be read ({type(e).__name__}): a line with too few or too many"
+                      " fields, or of more than sixteen megabytes, a name that stands twice, or a truncated or foreign file."
+                      " Nothing was released")
+
 # %% ../nbs/10_rows.ipynb #2c148482
 class StreamRows(Rows):
     "Blocks of rows: a list of pairs (A_i, y_i), or another iterable of them"
@@ -486,7 +513,7 @@ class StreamRows(Rows):
         table = hasattr(pairs, 'dtype') or hasattr(pairs, 'iloc') or isinstance(pairs, (str, dict))
         if table or not hasattr(pairs, '__iter__'):
             raise ValueError("give the responses y, or an iterable of pairs (A_i, y_i)")
-        self.pairs, self.once = pairs, iter(pairs) is iter(pairs)
+        self.pairs, self.once = pairs, quietly(iter, pairs) is quietly(iter, pairs)
         self._n = None if n is None else check_integer('n', n)
 
     def blocks(self, skip=0):
@@ -501,8 +528,8 @@ class StreamRows(Rows):
 
     def _parts(self, skip):
         "Each pair as `ArrayRows`, and how many of its rows to leave out"
-        first = None
-        for pair in self.pairs:
+        first, pairs = None, quietly(iter, self.pairs)
+        while (pair := quietly(next, pairs, _END)) is not _END:
             part = self._part(pair)
             if part is None: continue
             first = first or part.names
@@ -519,6 +546,8 @@ class StreamRows(Rows):
         if not (isinstance(pair, (tuple, list)) and len(pair) == 2 and pair[1] is not None):
             raise ValueError("a stream must yield pairs (A_i, y_i)")
         return None if all(map(_is_empty, pair)) else ArrayRows(*pair)
+
+_END = object() # of a stream
 
 def _is_empty(x):
     "Does an array, a frame or a list have no rows?"
@@ -551,6 +580,8 @@ def _made(A, y, n, whose):
     "`Rows` of something else"
     kind = type(A).__module__.split('.')[0]
     if isinstance(y, str) and _is_frame(A):
+        if not hasattr(A, 'columns'):
+            raise ValueError(f"the {whose} must be a table: one column alone has no response beside it")
         if list(A.columns).count(y) != 1:
             raise ValueError(f"the {whose} must have one column called {label(y, 'like that')!r}")
         return ArrayRows(A.drop(columns=y), A[y], n)

@@ -18,11 +18,12 @@ from .algorithms import dp_ssp
 from .anchored import dp_anchored
 from .checks import PrivacyLeakWarning, check_readable, plain_column, shown, to_floats, warn
 from .crossing import warn_overlap
-from .files import in_memory, quietly
+from .files import in_memory
 from .glm import dp_glm
 from .losses import loss_of
 from .privacy import eps_to_rho
 from .results import AdviceWarning
+from .rows import quietly
 from .units import check_labels
 
 try:
@@ -60,6 +61,7 @@ class _PrivateModel(BaseEstimator):
         "Spend `epsilon` on the coefficients"
         _warn_of_folds()
         unit = _ids(unit, X)
+        if self.public is not None: _check_pair(self.public)
         if self.public is not None and getattr(X, 'dtype', None) != float:
             warn_overlap(X, self.public[0]) # at arrays of floats a run looks itself
         X, y = self._private(X, y)
@@ -87,8 +89,7 @@ class _PrivateModel(BaseEstimator):
         B, y_B = self.public
         B = np.asarray(B, dtype=float)
         if B.ndim != 2 or B.shape[1] != self.n_features_in_:
-            raise ValueError(f"public must be a pair (B, y_B), and B must have"
-                             f" {self.n_features_in_} columns")
+            raise ValueError(f"B of the public pair (B, y_B) must have {self.n_features_in_} columns")
         return _named(B, self), self._public_responses(y_B)
 
     def _responses(self, y): return _as_numbers(y)
@@ -344,6 +345,11 @@ def _flat(y):
     if hasattr(y, '__array__') or not isinstance(y, (list, tuple)): return np.asarray(y)
     bare = (v[0] if isinstance(v, (list, tuple)) and len(v) == 1 else v for v in y)
     return np.fromiter(bare, object, len(y))
+
+def _check_pair(public):
+    "Raise unless public rows come with their responses"
+    if not (isinstance(public, (tuple, list)) and len(public) == 2):
+        raise ValueError("public must be a pair (B, y_B): public rows and their responses")
 
 def _ids(unit, X):
     "Ids by position, as scikit-learn has rows, once their labels are those of the rows"

@@ -1,14 +1,16 @@
 "No road leads past a ledger, no file lies about one, and nothing is written over one"
 import copy
+import io
 import json
 import pickle
+import sys
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
-from dp_pmt import fit
+from dp_pmt import cli, fit
 from dp_pmt.account import Account
 from dp_pmt.algorithms import dp_pmtolse, dp_ssp
 from dp_pmt.anchored import dp_anchored
@@ -219,6 +221,58 @@ def test_a_result_that_cannot_be_written_costs_nothing(folder, capsys):
     (folder/'out.json').mkdir()
     assert typed('private.csv', '--out', 'fit.html', '--out', 'out.json', epsilon=1) == 2
     assert 'names a folder' in capsys.readouterr().err and not [*folder.glob('*account*')]
+
+
+def test_a_result_is_written_before_it_is_shown(folder, capsys, monkeypatch):
+    "A folder that takes no file costs nothing; a level that the terminal can't show costs no result"
+    for out in ('/proc/fit.json', '/proc/fit.html'):
+        assert typed('private.csv', '--out', out, epsilon=1) == 2 and "can't be written" in capsys.readouterr().err
+    assert not [*folder.glob('*account*')]
+    g = np.array(['Zürich', 'Łódź', 'Bern'])
+    PRIVATE.assign(a=g[np.arange(3000) % 3]).to_csv('private.csv', index=False)
+    PUBLIC.assign(a=g[np.arange(60) % 3]).to_csv('public.csv', index=False)
+    screen = io.TextIOWrapper(io.BytesIO(), encoding='cp1252')
+    monkeypatch.setattr(sys, 'stdout', screen)
+    assert typed('private.csv', '--out', 'fit.json', epsilon=1) == 0
+    screen.flush()
+    assert b'\\u0141' in screen.buffer.getvalue() and 'a[T.Łódź]' in Fit.from_json(folder/'fit.json').labels
+    monkeypatch.setattr(cli, '_print', lambda *_: 1/0)
+    assert typed('private.csv', '--out', 'again.json', epsilon=1) == 2 and (folder/'again.json').exists()
+
+
+def test_a_second_private_file_does_not_become_the_public_one(folder, capsys):
+    "A shell makes two names of `private_*.csv`, and the second was used without noise"
+    PRIVATE[:2000].to_csv('private_a.csv', index=False)
+    PRIVATE[2000:].to_csv('private_b.csv', index=False)
+    words = '--y', 'y', '--x', 'a,b', '--epsilon', '1'
+    assert main(['fit', 'private_b.csv', 'private_a.csv', *words]) == 2
+    assert 'more than half' in (err := capsys.readouterr().err) and 'say --public' in err and '2000' not in err
+    assert not [*folder.glob('*account*')]
+    assert main(['fit', 'private_b.csv', '--public', 'private_a.csv', *words]) == 0
+    assert 'public, used without noise: private_a.csv (2,000 rows)' in capsys.readouterr().err
+    PRIVATE[:60].to_csv('private_c.csv', index=False)
+    assert main(['fit', 'private.csv', 'private_c.csv', *words]) == 0, "few rows, nothing tells them from public ones"
+    assert 'used without noise: private_c.csv (60 rows)' in capsys.readouterr().err
+    for neighbours in ('replace', 'add/remove'):
+        assert main(['fit', 'private_a.csv', 'private_b.csv', '--neighbours', neighbours, *words]) == 2
+        assert 'an account beside it' in capsys.readouterr().err
+
+
+@pytest.mark.parametrize('more', [['--neighbours', 'add/remove'], ['--unit', 'who']], ids=str)
+def test_public_rows_are_compared_with_no_number_that_is_private(folder, capsys, monkeypatch, more):
+    monkeypatch.setattr(cli, 'number_of_rows', lambda *_: 1/0)
+    assert typed('private.csv', *more, epsilon=1) == 0
+
+
+def test_what_the_command_is_given(folder, capsys):
+    "Accounts among the files of a pattern, a file without rows, blanks and numbers among levels"
+    assert typed('private.csv', epsilon=1) == 0
+    assert typed('privat*', epsilon=1) == 0, capsys.readouterr().err
+    PRIVATE[:0].to_csv('empty.csv', index=False)
+    capsys.readouterr()
+    assert typed('empty.csv', epsilon=1) == 2 and 'there are no private rows' in capsys.readouterr().err
+    levels = ('Bern, Zürich', ['Bern', 'Zürich']), ('01,02', ['01', '02']), ('1, 2.5', [1, 2.5]), ('1,x', ['1', 'x'])
+    for text, want in levels: assert cli._levels(text) == want
 
 
 ARRAYS = PRIVATE[['a', 'b']].to_numpy(), PRIVATE.y.to_numpy(), PUBLIC[['a', 'b']].to_numpy(), PUBLIC.y.to_numpy()

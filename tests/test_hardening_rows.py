@@ -7,6 +7,7 @@ import math
 import os
 import warnings
 from decimal import Decimal
+from functools import partial
 
 import dask
 import dask.dataframe as dd
@@ -797,6 +798,83 @@ def test_public_files_among_which_is_the_private_one(tmp_path, monkeypatch, publ
     pd.DataFrame({'x': np.arange(9.), 'y': np.arange(9.)}).to_csv('rows/a.csv', index=False)
     for private in ('rows/a.csv', ['rows/a.csv'], 'rows'):
         with pytest.raises(ValueError, match='given as public rows too'): fit('y ~ x', private, public, epsilon=1)
+
+
+class Chunks:
+    "A stream that reads a file piece by piece, with a word late among the numbers"
+    def __init__(self, path): self.path = path
+    def __iter__(self): return ((c[['x']], c.y) for c in pd.read_csv(self.path, chunksize=10, dtype={'x': float}))
+
+
+@pytest.mark.parametrize('road', {
+    'anchored': lambda rows: dp_anchored(rows, None, None, None, 1., safe=True),
+    'ssp': lambda rows: dp_ssp(rows, None, 1., safe=True),
+    'release': lambda rows: release(rows, None, np.eye(4)[:, :1], np.eye(4)[0], 1.),
+    'a site': lambda rows: dp_anchored(Sites(StreamRows(rows)), None, None, None, 1., safe=True)}.items(), ids=lambda r: r[0])
+def test_a_stream_does_not_hand_on_the_words_of_its_reader(tmp_path, road):
+    (tmp_path/'a.csv').write_text('x,y\n' + '1,2\n'*95 + 'Schmidt,2\n')
+    with pytest.raises(ValueError, match="can't be read") as e: road[1](Chunks(tmp_path/'a.csv'))
+    assert 'Schmidt' not in repr(e.value) and e.value.__context__ is None
+
+
+@pytest.mark.parametrize('odd', [b'Schm\xffidt', 'Schmidt\ud800', Decimal('sNaN12345')], ids=ascii)
+def test_dask_does_not_hand_on_a_cell(odd):
+    "That can't be made text, which Dask does with objects of pandas unless it is told not to"
+    g = pd.Series(['a', 'b']*49 + ['a', odd], dtype=object)
+    table = pd.DataFrame(dict(x=np.arange(100.), y=np.arange(100.), g=g))
+    ask = partial(fit, 'y ~ x + g', levels={'g': ['a', 'b']}, epsilon=60)
+    with dask.config.set(scheduler='synchronous'):
+        try: ask(private=dd.from_pandas(table, npartitions=2))
+        except ValueError as e: assert 'Schmidt' not in str(e) and '12345' not in str(e) and e.__context__ is None
+        with dask.config.set({'dataframe.convert-string': False}):
+            ask(private=dd.from_pandas(table, npartitions=2))
+
+
+def linked(path, other):
+    "The same file under another name"
+    os.link(path, other)
+
+
+def packed(path, other):
+    "What `gzip -k` leaves"
+    pd.read_csv(path).to_csv(f'{path}.gz', index=False)
+
+
+@pytest.mark.parametrize('again', [linked, packed])
+def test_the_same_file_under_two_names(tmp_path, monkeypatch, again):
+    "Its rows counted twice, and as public rows they were used without noise"
+    monkeypatch.chdir(tmp_path)
+    os.mkdir('rows')
+    table = pd.DataFrame({'x': np.arange(9.), 'y': np.arange(9.)})
+    table.to_csv('rows/a.csv', index=False)
+    table.to_csv('rows/b.csv', index=False)
+    assert len(as_rows('rows', 'y').load()[1]) == 18
+    again('rows/a.csv', 'rows/c.csv')
+    other, = {*os.listdir('rows')} - {'a.csv', 'b.csv'}
+    for rows in ('rows', 'rows/*', ['rows/a.csv', f'rows/{other}']):
+        with pytest.raises(ValueError, match='count twice'): as_rows(rows, 'y')
+    with pytest.raises(ValueError, match='count twice'): Sites(('rows/a.csv', 'y'), (f'rows/{other}', 'y'))
+    with pytest.raises(ValueError, match='given as public rows too'): fit('y ~ x', 'rows/a.csv', f'rows/{other}', epsilon=1)
+    with pytest.warns(PrivacyLeakWarning, match='cut out of the private rows'):
+        Run('rows/a.csv', 'y', 1., public=(f'rows/{other}', 'y'))
+
+
+@pytest.mark.parametrize('site', ['path', 'frame', 'array', 'rows'])
+def test_a_site_that_is_there_twice(tmp_path, site):
+    table = pd.DataFrame({'x': np.arange(9.), 'y': np.arange(9.)})
+    table.to_csv(tmp_path/'a.csv', index=False)
+    A, y = table[['x']].to_numpy(), table.y.to_numpy()
+    make = dict(path=lambda: (str(tmp_path/'a.csv'), 'y'), frame=lambda: (table, 'y'), array=lambda: (A, y),
+                rows=lambda: as_rows(A, y))[site]
+    assert Sites(make(), (A.copy(), y)).n == 18
+    with pytest.raises(ValueError, match='count twice'): Sites(make(), make())
+
+
+def test_one_column_is_no_table(data):
+    "A Series in place of private rows was an AttributeError, a frame in place of a public pair a KeyError"
+    A, y, B, y_B = data
+    with pytest.raises(ValueError, match='must be a table'): fit('y ~ x', pd.Series(y, name='y'), epsilon=1, levels={'x': ['a', 'b']})
+    with pytest.raises(ValueError, match='must be a pair'): PrivateLinearRegression(public=pd.DataFrame(B)).fit(A, y)
 
 
 def test_the_same_frame_for_both_sides_of_an_estimator(data):

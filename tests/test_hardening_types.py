@@ -343,14 +343,16 @@ def test_a_site_without_rows(tmp_path):
     frame = pd.DataFrame({**REST, 'who': np.arange(N)//2})
     encoding = Encoding.of('y ~ x', PUBLIC)
     pq.write_table(pa.table(REST), tmp_path/'full.parquet')
-    pq.write_table(pa.table(REST).slice(0, 0), tmp_path/'none.parquet')
-    for empty in ((frame[:0], 'y'), (frame[['x']][:0], frame.y[:0]), (np.ones((0, 1)), np.ones(0)), as_rows(tmp_path/'none.parquet', 'y')):
-        for sites in ((empty, (frame[['x']], frame.y)), ((frame[['x']], frame.y), empty), (as_rows(tmp_path/'full.parquet', 'y'), empty, empty)):
+    for k in (0, 1): pq.write_table(pa.table(REST).slice(0, 0), tmp_path/f'none{k}.parquet')
+    in_files = [as_rows(tmp_path/f'none{k}.parquet', 'y') for k in (0, 1)]
+    of_memory = (frame[:0], 'y'), (frame[['x']][:0], frame.y[:0]), (np.ones((0, 1)), np.ones(0))
+    for empty, other in (*zip(of_memory, of_memory), in_files):
+        for sites in ((empty, (frame[['x']], frame.y)), ((frame[['x']], frame.y), empty), (as_rows(tmp_path/'full.parquet', 'y'), empty, other)):
             made = Sites(*sites)
             assert made.n == N and made.d == 1 and made.sum(lambda A, y: [y.sum()]) == [frame.y.sum()]
             assert len(made.load()[0]) == N and sum(len(y) for _, y in made.blocks(N - 3)) == 3
             assert as_units(Sites(*sites), None, np.arange(N)//2).units == N//2
-        with pytest.raises(ValueError, match='no private rows'): Sites(empty, empty).n
+        with pytest.raises(ValueError, match='no private rows'): Sites(empty, other).n
     both = Sites((frame, 'y'), (frame[:0], 'y'))
     np.testing.assert_array_equal(EncodedRows(both, encoding).load()[0][:, 0], frame.x)
     assert dp_pmt.fit('y ~ x', both, PUBLIC, rho=1., neighbours='add/remove').rho == pytest.approx(1.)

@@ -190,7 +190,7 @@ def test_an_account_that_can_not_be_written_is_refused_at_once(typed):
 
 def test_a_fit_that_pays_nothing_opens_no_account(typed, tmp_path):
     PRIVATE[:60].to_csv('private.csv', index=False)
-    page = fitted(typed, tmp_path, epsilon=.01)
+    page = fitted(typed, tmp_path, '--public', 'public.csv', epsilon=.01, public=None)
     assert not list(tmp_path.glob('*account*')) and 'Nothing' in section(page, 'What was spent')
 
 
