@@ -125,8 +125,9 @@ class Run:
         self.refuse = check_choice('nonfinite', nonfinite, 'error', 'zero') == 'error'
         self.neighbours = check_choice('neighbours', neighbours, *NEIGHBOURS)
         self.per_unit = _check_per_unit(unit, per_unit)
-        self.protected = Protected('row' if unit is None else 'person', neighbours, self.per_unit)
-        self.pair = self.protected.pair + _named(unit)
+        kind, ids = 'row' if unit is None else 'person', _name_of(unit)
+        self.protected = Protected(kind, neighbours, self.per_unit, ids=ids)
+        self.pair = self.protected.named_pair
         self.ledgers = _ledgers(self.budget, budget, self.pair)
         if n is not None and not self.n_is_public:
             raise ValueError("the number of rows is private where persons are protected, or rows are"
@@ -297,12 +298,12 @@ class Run:
             rho=self.budget.spent, budget=self.budget, noise=self.noise.kind, who=self.who)
         return Fit(**{**known, **more})
 
-def _named(unit):
+def _name_of(unit):
     "What the ids are called, for the ledger; nothing where they have no name"
     name = unit if isinstance(unit, str) else getattr(unit, 'name', None)
     if not isinstance(name, str): return ''
     hashed = ''.join(chr(97 + b % 26) for b in hashlib.sha256(name.encode(errors='replace')).digest()[:12])
-    return f", unit {label(name, hashed)}" # what may not be quoted can be told apart
+    return label(name, hashed) # what may not be quoted can be told apart
 
 def _check_per_unit(unit, per_unit):
     "How many rows of a person count in full; None where rows are protected"
