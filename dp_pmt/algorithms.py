@@ -94,9 +94,18 @@ def dp_pmtolse(
     eta, split = check_fraction('eta', eta), check_fraction('split', split)
     run = Run(A, y, rho, rng, (B, y_B), **kwargs)
     public = PublicMoment(run.public, intercept=run.intercept)
+    _check_moments(run, public, split)
     r_A, r_y = radius_A(run.n, public.d, eta), radius_y(run.n, eta)
     rel = release_moments(run, public, r_A, r_y, split, ensemble, paper=True)
     return _from_release(run, rel, 'DP-PMTOLSE' + ' (isometric)'*(rel.ensemble == 'isometric'))
+
+def _check_moments(run, at, split):
+    "Raise what asking for radii and moments could, before rows are counted"
+    rest = .8*run.budget.rho # the number of rows and both radii leave more
+    run.check_ready(FineSizes(at, 'rows'), rest/20)
+    run.check_ready(ResidualSquares(at, 1.), rest/20)
+    run.check_ready(SecondMoment(at, 1., paper=True), rest*split)
+    run.check_ready(CrossMoment(at, 1., 1.), rest*(1 - split))
 
 def _from_release(run, rel, method, **more):
     "The fit on all columns of a release, as a result of the run"
@@ -166,6 +175,7 @@ def dp_ssp(
     check_radii(**{name: r for name, r in radii.items() if r is not None})
     run = Run(A, y, rho, rng, passes=2, **kwargs)
     at = Coordinates(center=np.zeros(1)) if run.intercept else Coordinates() # ones, nothing centred
+    _check_moments(run, at, split)
     _learn_radii(run, at, radii, run.rho/20)
     rel = release_moments(run, at, radii['r_A'], radii['r_y'], split, 'isometric', response=.05)
     return _from_release(run, rel, 'DP-SSP')
@@ -203,7 +213,9 @@ def dope_gd(
     public = PublicMoment(run.public, intercept=run.intercept)
     B, y_B = _centred(run.public, public)
     lr = lr or 1/np.linalg.eigvalsh(public.Sigma_B)[-1]
-    beta, share = _start(start, B, y_B, public), run.rho/steps
+    beta = _start(start, B, y_B, public)
+    run.check_ready(ClippedGradients(Coordinates(), 0., 1.), .9*run.budget.rho/steps)
+    share = run.rho/steps
     path = [beta]
     for t in range(steps):
         origin, C = _public_gradients(B, y_B, beta, quantile)

@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['SURE', 'public_ridge', 'public_whitener', 'Anchor', 'public_anchor', 'ColumnSizes', 'windowed', 'around_sure',
            'Scores', 'clip_radius', 'learn_moment', 'rewhitened', 'inflations', 'update', 'first_look', 'newton_step',
-           'least_rho', 'Misfits', 'best_of', 'check_inference', 'fit_from', 'dp_anchored']
+           'least_rho', 'Misfits', 'best_of', 'check_inference', 'check_questions', 'fit_from', 'dp_anchored']
 
 # %% ../nbs/25_anchored.ipynb #anch0002
 import math
@@ -20,7 +20,8 @@ from scipy.ndimage import maximum_filter1d
 from .checks import check_choice, check_positive
 from .checks import warn as warn_user
 from .crossing import Run, takes_options
-from .inference import ResidualSizes, clip_bias, clip_excess, errors
+from .inference import Influences, PersonInfluences, ResidualSizes
+from .inference import clip_bias, clip_excess, errors
 from .inference import inference_share, influence_query
 from .preconditioning import INTERCEPT, Coordinates, PublicRows
 from .privacy import gaussian_eps
@@ -593,6 +594,8 @@ def _above(counts, sd, C, n):
 # %% ../nbs/25_anchored.ipynb #anch0021
 # steps: how their budgets grow; the first has a thirtieth or so
 _GROWTH = {5: 2., 4: 3., 3: 5., 2: 2., 1: 1.}
+_FIRST = min(1/sum(g**j for j in range(steps)) for steps, g in _GROWTH.items()) # share of the first
+_LEFT = .9 # share of rho that a count of the rows and a look leave, at least
 _HIST = .1 # share of a step that pays for the histogram for the next clip
 _SHARES = dict(sizes=.005, scores=.015, zero=.005, scales=.01, moment=.04,
                columns=.03, compare=.015) # of rho
@@ -714,6 +717,31 @@ def check_inference(
     if share is None or check_positive('inference_share', share, zero=True) <= .5: return
     raise ValueError("inference_share must be at most .5: the rest pays for the coefficients")
 
+def check_questions(
+    run:Run,          # A run that has spent nothing
+    cov:str='robust', # Standard errors: `'robust'`, `'nonrobust'`
+    share:float=None, # Share of rho for them, 0 ≤ share ≤ .5; or None
+):
+    "Raise what a pass could, by public numbers only: before rows are counted, and before a look"
+    p = (run.public.B.shape[1] if run.public else run.rows.d) + run.intercept
+    if run.n_is_public and not _step_budgets(run.n, p, run.budget.rho): return # nothing is asked
+    at, rho = Coordinates(np.eye(p)), _LEFT*run.budget.rho
+    least, most = (.01, .06) if share is None else (share, share)
+    first = (1 - sum(_SHARES.values()) - most)*_FIRST*rho
+    run.check_ready(JointMoments(at, 1., 1., run.grid), (1 - _HIST)*first/4) # noisy numbers make a bit
+    run.check_ready(ScoreSizes(at, 1.), _HIST*first)
+    run.check_ready(SecondMoment(at, 1.), _SHARES['moment']*rho)
+    run.check_ready(ColumnSizes(at), _SHARES['scales']*rho)
+    if least: _check_errors(run, at, least*rho, cov == 'robust')
+
+def _check_errors(run, at, rho, robust):
+    "The same for standard errors"
+    run.check_ready(ResidualSizes(at), rho/(1 + robust))
+    if not robust: return
+    kind = PersonInfluences if run.persons else Influences
+    run.check_ready(kind(at, 1., None, 1.), rho/2)
+    if run.units: run.check_room(2*at.size())
+
 def fit_from(
     run:Run,          # The run that pays
     at:Anchor,        # Belief, from public knowledge of any form
@@ -729,7 +757,7 @@ def fit_from(
     looks = sum(v for k, v in _SHARES.items() if len(asked.get(k, [0])))
     budgets = _step_budgets(run.n, at.k + len(at.unknown()), rho, 1 - looks - share, at.lasting)
     if not budgets: return _unmoved(run, at, warn)
-    run.check_ready(JointMoments(at, 1., 1., run.grid), _HIST*budgets[0]/2)
+
     if share and cov == 'robust': run.check_room(2*at.V.shape[1])
     found = _walk(run, at, rho, budgets, share*rho, cov == 'robust')
     at, table = found.at, _errors(run, found)
@@ -781,6 +809,7 @@ def dp_anchored(
     if y_B is None and not isinstance(B, (Rows, PublicRows)):
         return _fit_knowing(A, y, B, rho, rng, how, kwargs)
     run = Run(A, y, rho, rng, (B, y_B), passes=2, warn_intercept=warn, **kwargs)
+    check_questions(run, *how[:2])
     at = public_anchor(run.public.B, run.public.y, run.intercept)
     return fit_from(run, at, *how)
 
@@ -792,6 +821,7 @@ def _fit_knowing(A, y, known, rho, rng, how, options):
     known = getattr(import_module(module), function)(known)
     rows = (known.rows, None) if known.labelled else None
     run = Run(A, y, rho, rng, rows, passes=2, warn_intercept=how[-1], **options)
+    check_questions(run, *how[:2])
     at, notes = known.belief(run)
     fit = fit_from(run, at, *how, rho=run.budget.left if run.budget.spent else None)
     for text in notes if how[-1] else []: warn_user(text, AdviceWarning)

@@ -99,6 +99,7 @@ OWN = ('rng', 'public', 'passes', 'warn_intercept') # of an estimator itself; al
 COUNTED = .01       # share of rho that pays for the number of rows, where it is private
 _MOST_WHOLE = 2**14 # integer weight of a person, at most, and while persons are counted
 _ONE_BITS = 46 # of one person's products in integer steps: noise has ten bits more, and reaches far
+_LOUD = .0015  # rho from which on down noise reaches farther, so that weights and products have fewer bits
 
 class Run:
     "One run of an estimator: rows, names, budget and noise, checked once; `ask` is the crossing"
@@ -121,12 +122,14 @@ class Run:
     ):
         self.intercept = bool(intercept)
         self.budget = Budget(rho)
+        self._fewer = max(0, math.ceil(math.log2(_LOUD/self.budget.rho)/2)) # bits
         if nonfinite is None: nonfinite = 'zero' if safe else 'error'
         self.refuse = check_choice('nonfinite', nonfinite, 'error', 'zero') == 'error'
         self.neighbours = check_choice('neighbours', neighbours, *NEIGHBOURS)
         self.per_unit = _check_per_unit(unit, per_unit)
-        self.protected = Protected('row' if unit is None else 'person', neighbours, self.per_unit)
-        self.pair = self.protected.pair + _named(unit)
+        kind, ids = 'row' if unit is None else 'person', _name_of(unit)
+        self.protected = Protected(kind, neighbours, self.per_unit, ids=ids)
+        self.pair = self.protected.named_pair
         self.ledgers = _ledgers(self.budget, budget, self.pair)
         if n is not None and not self.n_is_public:
             raise ValueError("the number of rows is private where persons are protected, or rows are"
@@ -187,7 +190,7 @@ class Run:
 
     def _counted(self):
         "The noisy number of rows, at least 1"
-        count = Count(Coordinates(), COUNT//_MOST_WHOLE if self.persons else COUNT)
+        count = Count(Coordinates(), COUNT//self._whole)
         (total, _), = self.ask((count, COUNTED*self.budget.rho, 'number of rows'))
         return max(1, round(total[0]))
 
@@ -196,20 +199,20 @@ class Run:
         "What the integer weights of one person add up to; 1 for rows"
         if not self.persons: return 1
         if not self.noise.integers: return 2**30
-        if self._n is None: return _MOST_WHOLE
-        whole = min(2**29//2**math.ceil(math.log2(self._most + 1)), _MOST_WHOLE)
-        if whole >= 4*self.per_unit: return whole
+        least = 2**math.ceil(math.log2(4*self.per_unit))
+        most = 2**29//2**math.ceil(math.log2(self._most + 1))
+        if most >= least: return min(most, max(_MOST_WHOLE >> self._fewer, least))
         raise ValueError("sums over so many persons could overflow 64 bits: lower per_unit")
 
     @property
     def _most(self):
-        "Rows or persons that sums are over, at most, as far as it is public: a row with a gap adds something, too"
-        return max(self.n, self.units or 0)
+        "Rows or persons that sums are over, at most, as far as it is known: a row with a gap adds something, too"
+        return self.rows.n if self.n_is_public else self.units or self._n or 1
 
     @property
     def grid(self)->int:
         "The finest grid on which sums over these rows, and the noise for one person, keep within 64 bits"
-        finest = (_ONE_BITS - self._whole.bit_length() + 1)//2
+        finest = max(10, (_ONE_BITS - self._fewer - self._whole.bit_length() + 1)//2)
         return min(grid_for(self._most*self._whole), 2**finest)
 
     @property
@@ -224,6 +227,7 @@ class Run:
         queries = tuple(query for query, _, _ in questions)
         costs = [(what, rho) for _, rho, what in questions]
         for ledger in self.ledgers: ledger.check(costs, self.pair)
+        if self.noise.integers and not isinstance(queries[0], Count): self.n # is asked for first
         ready = [self.check_ready(query, rho) for query, rho, _ in questions]
         weights = dict(per_unit=self.per_unit, whole=self._whole) if self.persons else {}
         if any(q.gathers for q in queries) and not self.persons:
@@ -297,12 +301,12 @@ class Run:
             rho=self.budget.spent, budget=self.budget, noise=self.noise.kind, who=self.who)
         return Fit(**{**known, **more})
 
-def _named(unit):
+def _name_of(unit):
     "What the ids are called, for the ledger; nothing where they have no name"
     name = unit if isinstance(unit, str) else getattr(unit, 'name', None)
     if not isinstance(name, str): return ''
     hashed = ''.join(chr(97 + b % 26) for b in hashlib.sha256(name.encode(errors='replace')).digest()[:12])
-    return f", unit {label(name, hashed)}" # what may not be quoted can be told apart
+    return label(name, hashed) # what may not be quoted can be told apart
 
 def _check_per_unit(unit, per_unit):
     "How many rows of a person count in full; None where rows are protected"

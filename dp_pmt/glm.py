@@ -11,7 +11,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from .anchored import Anchor, check_inference, dp_anchored, fit_from, public_anchor, public_whitener
+from .anchored import Anchor, check_inference, check_questions, dp_anchored, fit_from
+from .anchored import public_anchor, public_whitener
 from .checks import check_choice
 from .checks import warn as warn_user
 from .crossing import Run, takes_options
@@ -296,6 +297,7 @@ def dp_glm(
                                                 inference_share=inference_share, **kwargs)
     check_inference(cov, inference_share)
     run = Run(A, y, rho, rng, (B, y_B), passes=2, warn_intercept=False, **kwargs)
+    check_questions(run, cov, inference_share)
     loss = _loss_for(family, run.public.y)
     at = glm_anchor(run.public.B, run.public.y, loss, run.intercept)
     at = replace(at, clip=_deviance_clip(at, run.n, run.rho))

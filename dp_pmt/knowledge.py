@@ -473,7 +473,7 @@ def _levels_of(fit):
 def _budgets_add(fit):
     "What to say of the budget of an earlier fit"
     if not fit.rho: return []
-    return [f"an earlier fit was used that cost rho = {no_less(fit.rho)} (neighbours: {fit.who.pair}):"
+    return [f"an earlier fit was used that cost rho = {no_less(fit.rho)} (neighbours: {fit.who.named_pair}):"
             " whoever is in both pays for both"]
 
 # %% ../nbs/25a_knowledge.ipynb #48e8d324

@@ -115,6 +115,8 @@ class Poisson(Squares):
     def check(self, y):
         if (y < 0).any():
             raise ValueError("family='poisson' needs responses of 0 or more, in the public rows too")
+        if (y > 1e15).any(): # beyond, equations of public rows can't be solved in floats
+            raise ValueError("family='poisson' needs public responses of 1e15 at most")
 
     def inside(self, y): return np.maximum(y, 0)
     def link(self, mu): return _log(mu)

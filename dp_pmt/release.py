@@ -568,7 +568,8 @@ def combine(
 def _all_units(releases):
     "Who is protected, with the number of all persons"
     units = [r.who.units for r in releases]
-    return replace(releases[0].who, units=None if None in units else sum(units))
+    ids = ' and '.join(sorted({r.who.ids for r in releases} - {''}))
+    return replace(releases[0].who, units=None if None in units else sum(units), ids=ids[:60])
 
 def _mean(releases, name):
     "Mean of an entry, weighted by rows"

@@ -15,14 +15,14 @@ import pandas as pd
 from scipy.stats import t as t_law
 
 from .checks import as_matrix, check_choice, check_finite, check_fraction
-from .checks import check_positive, warn
+from .checks import check_positive, label, warn
 from .documents import agree, as_array, budget_from, budget_to, check_claim, hand_over
 from .documents import unseal, versions
 from .formulas import Encoding
 from .losses import loss_of
 from .noise import NOISES, eps_of
 from .preconditioning import INTERCEPT
-from .privacy import Budget, no_less, zcdp_to_eps
+from .privacy import PAIRS, Budget, no_less, zcdp_to_eps
 from .rows import check_header, check_names, names_of, picked
 from .tables import Summary, constraints, interval_table, plot_coefficients, summary_table, wald
 
@@ -34,6 +34,7 @@ class Protected:
     neighbours:str='replace' # or `'add/remove'`
     per_unit:int=None        # Rows with which a person counts in full
     units:int=None           # Number of persons, where it is public
+    ids:str=field(default='', compare=False) # What the persons' ids are called; '': not said
 
     def __post_init__(self):
         check_choice('unit', self.unit, 'row', 'person')
@@ -46,6 +47,11 @@ class Protected:
         "What differential privacy compares"
         done = {'replace': 'replaced', 'add/remove': 'added or removed'}[self.neighbours]
         return f"one {self.unit} {done}"
+
+    @property
+    def named_pair(self)->str:
+        "The same with what the ids are called, as ledgers have it: costs of other persons don't add up"
+        return f"{self.pair}, unit {self.ids}" if self.ids else self.pair
 
     @property
     def n_is_public(self)->bool:
@@ -84,7 +90,7 @@ def _claim(rho, delta, noise, who):
         f" had {other_case}, the probability of every possible"
         f" outcome would differ by a factor of at most exp({eps}), but for an additional"
         f" probability of at most {delta:g} (differential privacy with epsilon = {eps} and"
-        f" delta = {delta:g}; {no_less(rho, 6)}-zCDP; neighbours: {who.pair}).")
+        f" delta = {delta:g}; {no_less(rho, 6)}-zCDP; neighbours: {who.named_pair}).")
 
 def _limits(who):
     "What is not protected"
@@ -180,7 +186,7 @@ class Fit:
     @property
     def cost(self)->list:
         "What was spent, and what fits spent from which this one started: triples (zCDP, neighbours, kind of noise)"
-        return [*self.earlier, *([(self.rho, self.who.pair, self.noise)] if self.rho else [])]
+        return [*self.earlier, *([(self.rho, self.who.named_pair, self.noise)] if self.rho else [])]
 
     @property
     def coef(self)->dict:
@@ -307,7 +313,7 @@ class Fit:
         if self.rho == 0: return "no private rows used"
         if self.rho == math.inf: return "NOT private"
         eps = no_less(eps_of(self.rho, delta, self.noise))
-        claim = f"ρ = {no_less(self.rho, 6)} zCDP ({self.who.pair}), ε = {eps} at δ = {delta:g}"
+        claim = f"ρ = {no_less(self.rho, 6)} zCDP ({self.who.named_pair}), ε = {eps} at δ = {delta:g}"
         if self.earlier: claim += f", after {_costs(self.earlier)}"
         return claim if self.private else f"NOT private: claims {claim}, but its noise scale leaks"
 
@@ -361,11 +367,20 @@ def _together(fit, delta):
     said = [f"It started from an earlier private fit, whose cost is not counted above: {no_less(rho, 6)}-zCDP, neighbours: {pair},"
             f" by {NOISES[noise]}." for rho, pair, noise in fit.earlier]
     kinds = fit.noise, *_SAFE
-    alike = all(pair == fit.who.pair and noise in kinds for _, pair, noise in fit.earlier)
-    if not alike: return [*said, "Such costs don't add up: nothing is claimed for who is in both."]
+    pairs = [*(pair for _, pair, _ in fit.earlier), fit.who.named_pair]
+    alike = all(noise in kinds for *_, noise in fit.earlier)
+    if not (alike and _one_ledger(pairs)): return [*said, "Such costs don't add up: nothing is claimed for who is in both."]
     rho = math.fsum(rho for rho, *_ in fit.cost)
     return [*said, f"Whoever is in both is protected with {no_less(rho, 6)}-zCDP, epsilon ="
                    f" {no_less(zcdp_to_eps(rho, delta))} at delta = {delta:g}."]
+
+def _one_ledger(pairs):
+    "Would one ledger pay for all these neighbours?"
+    ledger = Budget(1.)
+    try:
+        for pair in pairs: ledger.spend_all([], pair)
+    except ValueError: return False
+    return True
 
 _SAFE = 'discrete gaussian', 'fine discrete gaussian' # noise without a seed
 
@@ -550,7 +565,8 @@ def who_to(
     who:Protected, # Who is protected
 )->dict:
     "The same as entries of a file"
-    return dict(unit=who.unit, neighbours=who.pair, per_unit=who.per_unit, units=who.units)
+    ids = dict(ids=who.ids) if who.ids else {}
+    return dict(unit=who.unit, neighbours=who.pair, per_unit=who.per_unit, units=who.units, **ids)
 
 def who_from(
     c:dict, # Entries of a file
@@ -563,7 +579,9 @@ def who_from(
     agree((unit == 'person') == (per_unit is not None), "per_unit goes with persons")
     agree(units is None or (unit, relation) == ('person', 'replace'),
           "the number of persons is public only if one is replaced")
-    who = Protected(unit, relation, per_unit, units)
+    ids = c.get('ids', '')
+    agree(not ids or unit == 'person' and label(ids, '') == ids, "ids are of persons, and have a plain name")
+    who = Protected(unit, relation, per_unit, units, ids)
     agree(who.pair == c['neighbours'], "unit and neighbours must say the same")
     return who
 
@@ -604,6 +622,7 @@ def _read(source, key=None):
     fit = Fit(np.array(c['beta'], float), budget=budget_from(c['budget']), cov=_cov_of(c),
               df=math.inf if c['df'] is None else c['df'], who=who_from(c), used=c.get('used'),
               earlier=[(e['rho'], e['neighbours'], e['noise']) for e in c.get('earlier', ())], **plain)
+    agree(all(map(_is_pair, fit.earlier)), "earlier fits say whom they protect")
     if c['covariance_privacy'] is not None: fit.cov_privacy = _privacy_part(fit, c)
     agree(not fit.names or len(fit.names) == len(fit.beta), "there must be a name a coefficient")
     agree(all(j < len(fit.all) for j in fit.assumed), "equal variances are assumed of coefficients of the fit")
@@ -613,6 +632,12 @@ def _read(source, key=None):
     if c.get('encoding'): fit.encoding = _encoding_of(fit, c['encoding'])
     check_claim(fit, c)
     return fit
+
+def _is_pair(cost):
+    "Does a cost of an earlier fit say whom that protects?"
+    pair, named, ids = cost[1].partition(', unit ')
+    if not named: return pair in PAIRS
+    return pair in PAIRS and 'person' in pair and '' != ids == label(ids, '')
 
 def _encoding_of(fit, plan):
     "The encoding that a file holds, tried on a table without rows"

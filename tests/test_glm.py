@@ -13,7 +13,7 @@ from dp_pmt.crossing import Run
 from dp_pmt.glm import WeightedAnchor, dp_glm, glm_anchor, score_limit
 from dp_pmt.losses import Logistic, Poisson
 from dp_pmt.preconditioning import view
-from dp_pmt.privacy import eps_to_rho
+from dp_pmt.privacy import Budget, eps_to_rho
 from dp_pmt.queries import JointMoments
 
 AT = WeightedAnchor(np.eye(2), 1., np.array([0., -1000.]), loss=Logistic())
@@ -164,3 +164,15 @@ def test_what_clips_take_off_adds_up_over_the_steps():
     np.testing.assert_allclose(counted(4), (.8**2 - 1/4)*each)
     np.testing.assert_allclose(counted(1), 0)
     assert counted(5) > counted(2) > 0
+
+
+@pytest.mark.parametrize('high', [1e15, 1e18, 1e20])
+def test_counts_that_floats_can_not_add_are_refused(high):
+    "Newton's equations of public counts of 1e20 were singular, after the private rows were paid for"
+    rng = np.random.default_rng(0)
+    A, B, budget = rng.normal(size=(2000, 2)), rng.normal(size=(40, 2)), Budget(1.)
+    call = lambda: dp_glm(A, rng.poisson(1., 2000), B, np.full(40, high), .5, 0, family='poisson', warn=False, budget=budget)
+    if high <= 1e15: assert np.isfinite(call().beta).all()
+    else:
+        with pytest.raises(ValueError, match='1e15 at most'): call()
+        assert budget.spent == 0

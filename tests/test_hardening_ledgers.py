@@ -332,8 +332,34 @@ def test_costs_for_different_neighbours_or_with_a_seed_are_not_added():
         for read in (made, Fit.from_json(made.to_json())):
             said = read.statement()
             assert "nothing is claimed for who is in both" in said and 'is in both is protected' not in said
-            assert f'neighbours: {start.who.pair}, by ' in said and 'pays for both' in ' '.join(read.advice)
+            assert f'neighbours: {start.who.named_pair}, by ' in said and 'pays for both' in ' '.join(read.advice)
     assert 'floating point' in said and '0.05-zCDP, neighbours' in said
+
+
+@pytest.mark.filterwarnings('ignore')
+def test_costs_for_other_persons_are_not_added():
+    "A fit that protects visits and one that protects patients: 'whoever is in both' was promised the sum"
+    table = PRIVATE.assign(visit=np.arange(3000))
+    refused_sum = "nothing is claimed for who is in both"
+    visits = fit('y ~ a + b', table, PUBLIC, rho=.05, unit='visit')
+    joint = release(table[['a', 'b', 'visit']], table.y, PUBLIC[['a', 'b']], PUBLIC.y, .05, unit='visit', intercept=True)
+    for start in (visits, Fit.from_json(visits.to_json()), Release.from_json(joint.to_json())):
+        for unit, adds in (('who', False), (table.who, False), ('visit', True), (table.visit.to_numpy(), True)):
+            made = fit('y ~ a + b', table, start, rho=.05, unit=unit)
+            for said in (made.statement(), Fit.from_json(made.to_json()).statement()):
+                assert (refused_sum in said) != adds and 'one person replaced, unit visit, by' in said
+            assert 'one person replaced, unit visit)' in ' '.join(made.advice)
+    third = fit('y ~ a + b', table, fit('y ~ a + b', table, visits, rho=.05, unit=table.who.to_numpy()), rho=.05, unit='who')
+    assert refused_sum in third.statement() # and so where one between them has no name
+    older = {k: v for k, v in json.loads(visits.to_json()).items() if k not in ('ids', 'sha256')}
+    older['statement'] = older['statement'].replace(', unit visit', '')
+    assert Fit.from_json(seal(older)).who.ids == ''
+    for lie in ('', 'a, b', 'patient 2020-01-01'):
+        refused(forged(third, earlier=[dict(rho=.1, neighbours=f'one person replaced, unit {lie}', noise='gaussian')]), 'say whom')
+    refused(forged(visits, ids='who'), 'statement')
+    refused(forged(visits, ids='no, name'), 'plain name')
+    both = [release(table[['a', 'b', u]], table.y, PUBLIC[['a', 'b']], PUBLIC.y, .05, unit=u) for u in ('who', 'visit')]
+    assert combine(*both).who.ids == 'visit and who'
 
 
 def test_what_a_person_is_belongs_to_a_ledger(folder):
@@ -436,7 +462,7 @@ def test_a_file_can_not_change_whom_it_protects():
             lies(made, 'paid for|the sensitivity must be', **added)
         else: lies(made, 'counts for more than one', units=2)
     persons = fit('y ~ a + b', PRIVATE, PUBLIC, epsilon=1, unit='who')
-    lies(persons, 'paid for', unit='row', neighbours='one row replaced', per_unit=None, units=None)
+    lies(persons, 'paid for', unit='row', neighbours='one row replaced', per_unit=None, units=None, ids='')
     lies(persons, 'counts for more than one', units=2)
 
 

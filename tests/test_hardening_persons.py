@@ -16,7 +16,8 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from dp_pmt.algorithms import dp_pmtolse, dp_ssp
+from dp_pmt import fit
+from dp_pmt.algorithms import dope_gd, dp_pmtolse, dp_ssp
 from dp_pmt.anchored import dp_anchored
 from dp_pmt.clusters import Checkpoint, Sites
 from dp_pmt.crossing import Pass, Run
@@ -435,7 +436,6 @@ def test_names_of_ids_that_may_not_be_quoted_are_told_apart(frame):
 def test_ids_that_a_formula_names_are_levels_too(frame):
     "The public rows lost the column, and were said to lack it"
     formulaic = pytest.importorskip('formulaic')
-    from dp_pmt.front import fit
     table = frame.assign(ward=np.array(['u', 'v', 'w'])[np.arange(240) % 3])
     for words in (dict(formula='y ~ a + C(ward)'), dict(formula='y ~ a + ward'), dict(y='y', X=['a', 'ward'])):
         made = [fit(private=table[60:], public=table[:60], rho=50., unit=unit, per_unit=60, **words) for unit in ('ward', table.ward[60:])]
@@ -449,4 +449,48 @@ def test_scikit_learn_takes_ids_not_their_name(frame):
     budget = Budget(1.)
     with pytest.raises(ValueError, match='not the name of a column'):
         PrivateLinearRegression(budget=budget).fit(frame[['a', 'who']], frame.y, unit='who')
+    assert budget.spent == 0
+
+
+def _persons(n, columns=1, rows=2):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(rows*n, columns))
+    table = pd.DataFrame(X, columns=list('abcde')[:columns])
+    return table.assign(y=X.sum(1) + rng.normal(size=rows*n), id=np.arange(rows*n)//rows)
+
+
+@pytest.mark.parametrize('n, columns, epsilon, of', [
+    (20_000, 1, .2, 'replace'), (10_000, 5, .05, 'replace'), (10_000, 5, .1, 'add/remove'), (30_000, 5, .05, 'add/remove'), (9000, 1, .02, 'replace')])
+@pytest.mark.filterwarnings('ignore')
+def test_good_fits_of_persons_are_not_refused(n, columns, epsilon, of):
+    "With the share of a histogram a joint release was too loud, which is never asked so, and the count was paid"
+    table, known = _persons(n, columns), _persons(30, columns)
+    made = fit('y ~ ' + ' + '.join('abcde'[:columns]), table, known, epsilon=epsilon, unit='id', neighbours=of, budget=Budget(1.))
+    assert len(made.steps) and np.abs(made.beta - 1).max() < 2
+
+
+BEFORE = { # what can't be asked is said before persons are counted
+    'share': (lambda table, **to: fit('y ~ a', table, table[:60], epsilon=1, unit='id', inference_share=1e-15, **to), 'rho is too small'),
+    'share of a look': (lambda table, **to: fit('y ~ a', table, dict(a=(-4, 4), y=(-9, 9)), epsilon=1, inference_share=1e-20, **to), 'rho is too small'),
+    'share for yes and no': (lambda table, **to: fit('y ~ a', table.assign(y=table.y > 0), table[:60].assign(y=table.y > 0), epsilon=1,
+                                                     unit='id', family='binomial', inference_share=1e-15, **to), 'rho is too small'),
+    'moments': (lambda table, **to: dp_ssp(table[['a', 'id']], table.y, 1e-9, unit='id', per_unit=4000, safe=True, **to), 'rho is too small'),
+    'steps': (lambda table, **to: dope_gd(table[['a', 'id']], table.y, table[['a']][:60], table.y[:60], 1e-12, unit='id', safe=True, **to), 'rho is too small')}
+
+
+@pytest.mark.parametrize('name', BEFORE)
+@pytest.mark.filterwarnings('ignore')
+def test_what_can_not_be_asked_is_said_before_the_count(name):
+    "A question for standard errors was too loud when all steps were paid"
+    budget, (call, why) = Budget(1.), BEFORE[name]
+    with pytest.raises(ValueError, match=why): call(_persons(3000), budget=budget)
+    assert budget.spent == 0
+
+
+@pytest.mark.parametrize('estimator', [dp_ssp, lambda A, y, rho, **to: dp_anchored(A, y, None, None, rho, **to)])
+def test_too_many_persons_for_their_rows_are_refused_before_the_count(estimator):
+    "The number of persons is public if one is replaced"
+    budget, ids = Budget(1.), np.repeat(np.arange(70_000), 2)
+    with pytest.raises(ValueError, match='lower per_unit'):
+        estimator(np.ones((140_000, 1)), np.ones(140_000), .5, unit=ids, per_unit=2000, safe=True, budget=budget)
     assert budget.spent == 0
