@@ -276,6 +276,7 @@ def chosen(
 )->list:     # Of the covariates
     "The covariates, after checking that each name stands once"
     columns = [c for c in names if c != y] if columns is None else list(columns)
+    check_known([y], list(names))
     check_known([*columns, y], list(names))
     if not columns: raise ValueError("there must be at least one column beside the response")
     return columns

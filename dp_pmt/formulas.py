@@ -24,7 +24,7 @@ import numpy as np
 import pandas as pd
 
 from .checks import NULL_WORDS, TEXT, cell_number, check_choice, check_readable, label
-from .checks import plain_column, shown, spelled
+from .checks import one_of, plain_column, shown, spelled
 from .files import TableRows, decimal_points, open_rows, quietly
 from .rows import BLOCK, Rows, as_rows, check_known
 
@@ -438,6 +438,7 @@ FORMAT = 'dp_pmt encoding 1' # first entry of the plain data
 class Encoding:
     "How a row of a table becomes numbers; made of public knowledge, applied to each row alone"
     public_names = () # of the public rows' columns, where there are any
+    listed = ()       # covariates that X lists
 
     def __init__(self,
         plan:dict, # Plain data, from `to_dict`
@@ -466,8 +467,10 @@ class Encoding:
         check_choice('missing', missing, 'zero', 'impute', 'regress')
         if formula is None: model = _listed(y, X, public, intercept)
         else: model = _formula(formula, public, intercept)
-        made = cls(_plan(model, public, _given(levels), other, missing))
-        made.public_names = _names(public)
+        used = [c for f in model['factors'] for c in _used(_tree(f))]
+        given = _given(levels, [*_names(public), *used])
+        made = cls(_plan(model, public, given, other, missing))
+        made.public_names, made.listed = _names(public), model['listed']
         return made
 
     @property
@@ -529,7 +532,7 @@ class Encoding:
         "Raise if a column that is needed isn't there, or stands twice"
         for c in self.needs(response):
             if list(frame.columns).count(c) != 1: raise ValueError(
-                _not_there(c, list(frame.columns), where, self.public_names))
+                _not_there(c, list(frame.columns), where, self.public_names, self.listed))
         check_readable({c: frame[c].dtype for c in self.needs(response)})
 
     def compacted(self,
@@ -579,11 +582,12 @@ def _listed(y, X, public, intercept):
         if public is None: raise ValueError("give X=[...], the names of the covariates")
         X = [c for c in public.columns if c != y]
     if not isinstance(X, (str, list, tuple, pd.Index)): raise ValueError(f"X must be a list of names, got {shown(X)}")
+    listed = () if isinstance(X, str) or X is None else list(X)
     X = [X] if isinstance(X, str) else list(X)
     texts = all(isinstance(c, str) for c in X)
     if not X or not texts or y in X or len(set(X)) < len(X):
         raise ValueError("X must name at least one column, each once, and not the response")
-    return dict(formula=None, terms=None, response=f'`{y}`', factors=[f'`{c}`' for c in X],
+    return dict(formula=None, listed=listed, terms=None, response=f'`{y}`', factors=[f'`{c}`' for c in X],
                 intercept=bool(intercept))
 
 def _formula(formula, public, intercept):
@@ -597,8 +601,10 @@ def _formula(formula, public, intercept):
     try:
         parsed = Formula(formula if intercept else f'{formula} - 1',
                          _context={'__formulaic_variables_available__': names})
-    except Exception as e: parsed, why = None, _plain_text(e)
-    if parsed is None: raise ValueError(f"the formula can't be read: {why}") # without an error in its chain, which holds it all
+    except Exception: parsed = None # its words, and an error in our chain, would hold the formula
+    if parsed is None:
+        raise ValueError("the formula can't be read: it is written like 'y ~ a + b', with an operator"
+                         " between names, and as many brackets closed as are opened")
     left, right = getattr(parsed, 'lhs', None), getattr(parsed, 'rhs', None)
     if left is None or isinstance(right, tuple) or len(left) != 1 or len(left[0].factors) != 1:
         raise ValueError("a formula is written like 'y ~ a + b', with one response")
@@ -606,7 +612,7 @@ def _formula(formula, public, intercept):
                                  for f in term.factors if f.eval_method.value != 'literal'))
     response = _text(left[0].factors[0])
     if response in factors: raise ValueError("the response stands among the covariates too: drop it there")
-    return dict(formula=formula, terms=right, response=response, factors=factors,
+    return dict(formula=formula, listed=(), terms=right, response=response, factors=factors,
                 intercept=any(str(term) == '1' for term in right))
 
 def _text(factor):
@@ -668,28 +674,30 @@ def _holds_levels(public, name):
     return any(isinstance(v, TEXT) for v in column)
 
 # %% ../nbs/14_formulas.ipynb #9427c888
-def _given(levels):
+def _given(levels, known=()):
     "Levels from public knowledge: {column: (levels as text, are they numbers?)}"
     if levels is None: return {}
     if not isinstance(levels, dict):
         raise ValueError(f"levels must be a dict {{column: [levels]}}, got {shown(levels)}")
     out = {}
     for column, values in levels.items():
+        called = one_of(column, levels, known)
         if isinstance(values, str) or not np.iterable(values):
-            raise ValueError(f"levels of {label(column, 'a column')} must be a list")
+            raise ValueError(f"levels of the column {called} must be a list")
         values = list(values)
         texts = [_level(v) for v in values]
         if not texts or None in texts or '\0' in texts or len(set(texts)) < len(texts):
-            raise ValueError(f"levels of {label(column, 'a column')} must be texts or numbers, at least one,"
-                             f" each once")
+            raise ValueError(f"levels of the column {called} must be texts or numbers, at least one,"
+                             " each once")
         out[column] = texts, all(map(_is_number, values))
     return out
 
 def level_texts(
     levels:dict, # {column: its levels}, from public knowledge, or None
 )->dict:         # {column: its levels as texts}
-    "Levels as they are compared, after checking them"
-    return {column: texts for column, (texts, _) in _given(levels).items()}
+    "Levels as they are compared; none, if they are none, which is refused when they are used"
+    try: return {column: texts for column, (texts, _) in _given(levels).items()}
+    except ValueError: return {}
 
 def _is_number(v):
     "Is a level a number? Truth values are none"
@@ -775,11 +783,12 @@ def _slopes(x, others, plan):
 def _plan(model, public, levels, other, missing):
     "The encoding as plain data"
     numbers, coded, alone = _roles(model, public, levels)
-    _check_there(public, [*numbers, *coded], alone)
+    _check_there(public, [*numbers, *coded], alone, model['listed'])
     stray = [c for c in levels if c not in coded]
     if stray:
-        raise ValueError(f"levels of {stray[0]!r} were given, but the formula doesn't use it"
-                         f" as a category")
+        called = one_of(stray[0], levels, [*_names(public), *numbers, *coded])
+        raise ValueError(f"levels of the column {called} were given, but the formula doesn't use it"
+                         " as a category")
     answer, fill = _used(_tree(model['response'])), missing != 'zero'
     plan = dict(format=FORMAT, formula=model['formula'], response=model['response'],
                 response_only=alone, intercept=model['intercept'], columns=[], states={},
@@ -803,18 +812,19 @@ def _names(public):
     "Names of the columns of public rows, where there are any"
     return [] if public is None else list(public.columns)
 
-def _check_there(public, columns, alone):
+def _check_there(public, columns, alone, listed):
     "Raise if the public rows lack a column, or hold it twice; `alone` are of the response only"
     if public is None: return
     names = _names(public)
     for c in columns:
         if c not in names and c in alone: continue # rows without responses
-        if names.count(c) != 1: raise ValueError(_not_there(c, names, 'the public rows', names))
+        if names.count(c) != 1: raise ValueError(_not_there(c, names, 'the public rows', names, listed))
     check_readable({c: public[c].dtype for c in columns if c in names})
 
-def _not_there(column, names, where, public):
+def _not_there(column, names, where, public, listed=()):
     "What to say of a column that isn't there once, with a guess among names of public columns"
     called = repr(column) if column in public else repr(label(column, '')) if label(column, '') else 'of that name'
+    if column in listed: called = one_of(column, listed, public)
     if column in names: return f"the column {called} stands twice in {where}"
     near = get_close_matches(column, [c for c in public if isinstance(c, str)], 1)
     guess = f"; did you mean {near[0]}?" if near and near[0] != column else ''
@@ -996,7 +1006,7 @@ class EncodedRows(Rows):
         known = {*(source.names or ()), source.response, *getattr(source, 'types', ())}
         absent = [c for c in encoding.columns if c not in known]
         if absent: raise ValueError(
-            _not_there(absent[0], known, 'the private rows', encoding.public_names))
+            _not_there(absent[0], known, 'the private rows', encoding.public_names, encoding.listed))
         check_readable({c: t for c, t in self.declared_types().items() if c in encoding.columns})
 
     @property

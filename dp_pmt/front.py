@@ -20,7 +20,7 @@ import pandas as pd
 from .algorithms import dp_pmtolse, dp_ssp
 from .anchored import dp_anchored, public_anchor
 from .checks import check_choice, check_fraction, check_integer, check_options
-from .checks import check_positive, kind_of, warn
+from .checks import check_positive, kind_of, one_of, warn
 from .crossing import warn_overlap
 from .files import files_of, read_table
 from .formulas import EncodedRows, Encoding, level_texts
@@ -199,7 +199,9 @@ def _encoded(known, encoding):
     of_formula = {*encoding.names, encoding.response}
     raw = {c: r for c, r in known.ranges.items() if c not in of_formula}
     strange = [c for c in raw if c not in encoding.columns]
-    if strange: raise ValueError(f"ranges: {strange[0]!r} is no column of the formula")
+    if strange:
+        called = one_of(strange[0], known.ranges, [*encoding.columns, *of_formula])
+        raise ValueError(f"ranges: the column {called} is no column of the formula")
     if not raw: return known
     made = {c: r for c, r in known.ranges.items() if c in of_formula}
     return replace(known, ranges={**_made_ranges(known.ranges, encoding), **made})
