@@ -903,6 +903,8 @@ def _unlearnt(run, found):
         some = _some(names, np.flatnonzero(same))
         out.append(f"the private rows tell little about {some}: what was believed beforehand stands."
                    " Drop nearly collinear columns, join rare levels, or spend more")
+        levels = any('[' in names[j] for j in np.flatnonzero(same))
+        if levels: out[-1] += ". Of levels: are they spelled alike in public and in private rows?"
     return out
 
 def _some(names, which, most=8):

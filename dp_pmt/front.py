@@ -20,10 +20,10 @@ import pandas as pd
 from .algorithms import dp_pmtolse, dp_ssp
 from .anchored import dp_anchored, public_anchor
 from .checks import check_choice, check_fraction, check_integer, check_options
-from .checks import check_positive, kind_of, warn
+from .checks import check_positive, kind_of, one_of, warn
 from .crossing import warn_overlap
 from .files import files_of, is_shared, read_table
-from .formulas import EncodedRows, Encoding
+from .formulas import EncodedRows, Encoding, level_texts
 from .glm import dp_glm
 from .knowledge import Knowledge, as_knowledge
 from .losses import LOSSES
@@ -64,7 +64,7 @@ def fit(
     if private is None: raise ValueError("give the private rows: a frame, files or a table")
     safe = _safe(safe, seed)
     rho = _rho(epsilon, rho, delta, safe)
-    table, known = _public_side(public, sep, decimal)
+    table, known = _public_side(public, sep, decimal, levels)
     if known is not None and family != 'gaussian':
         raise ValueError(f"family='{family}' needs public rows with responses: give public=, a frame or a file")
     if known is not None: levels = {**known.levels, **(levels or {})}
@@ -150,11 +150,12 @@ def _warn_constant(encoding):
                    " Name its levels, levels={...}, the reference first", AdviceWarning)
 
 # %% ../nbs/27_front.ipynb #7c881e19
-def _as_table(public, sep=None, decimal='.'):
+def _as_table(public, sep=None, decimal='.', levels=None):
     "Public rows in memory; None stays None"
     if public is None or isinstance(public, pd.DataFrame): return public
     if hasattr(public, 'compute'): return public.compute()
-    try: return read_table(public, sep, decimal)
+    levels = level_texts(levels)
+    try: return read_table(public, sep, decimal, levels)
     except ValueError as e: raise ValueError(f"public rows: {e}") from None
 
 # %% ../nbs/27_front.ipynb #def5a30b
@@ -174,14 +175,14 @@ def _public_numbers(table, encoding):
     return pd.DataFrame(X[whole], columns=encoding.names), t[whole] if labelled else None
 
 # %% ../nbs/27_front.ipynb #580e9534
-def _public_side(public, sep, decimal):
+def _public_side(public, sep, decimal, levels):
     "What is public, as a table of rows or as `Knowledge`; the other is None"
     path = str(public) if isinstance(public, (str, os.PathLike)) else ''
     if path.endswith('.json') and not os.path.exists(path):
         raise ValueError("there is no such file of a fit")
     forms = dict, Knowledge, Fit, Release, Coordinates, PublishedMoment
     other = public is None or path.endswith('.json') or isinstance(public, forms)
-    return (None, as_knowledge(public)) if other else (_as_table(public, sep, decimal), None)
+    return (None, as_knowledge(public)) if other else (_as_table(public, sep, decimal, levels), None)
 
 def _check_levels(rows):
     "Raise if a column is text by its declared type, and nobody names its levels"
@@ -198,7 +199,9 @@ def _encoded(known, encoding):
     of_formula = {*encoding.names, encoding.response}
     raw = {c: r for c, r in known.ranges.items() if c not in of_formula}
     strange = [c for c in raw if c not in encoding.columns]
-    if strange: raise ValueError(f"ranges: {strange[0]!r} is no column of the formula")
+    if strange:
+        called = one_of(strange[0], known.ranges, [*encoding.columns, *of_formula])
+        raise ValueError(f"ranges: the column {called} is no column of the formula")
     if not raw: return known
     made = {c: r for c, r in known.ranges.items() if c in of_formula}
     return replace(known, ranges={**_made_ranges(known.ranges, encoding), **made})
@@ -244,7 +247,7 @@ def plan(
     if width is None: rho = _rho(epsilon, rho, delta, safe=True)
     elif epsilon is not None or rho is not None:
         raise ValueError("give epsilon=, rho= or width=, one of the three")
-    table = _as_table(public, sep, decimal)
+    table = _as_table(public, sep, decimal, how.get('levels'))
     encoding = Encoding.of(formula, table, **how)
     B, y_B = _public_numbers(table, encoding)
     if y_B is None: raise ValueError("a plan needs public rows with responses")

@@ -24,8 +24,8 @@ from threading import Lock
 import numpy as np
 from threadpoolctl import ThreadpoolController
 
-from .checks import PrivacyLeakWarning, check_integer, label, plain_column, shape_of
-from .checks import to_floats, warn
+from .checks import PrivacyLeakWarning, check_integer, label, one_of, plain_column
+from .checks import shape_of, to_floats, warn
 
 # %% ../nbs/10_rows.ipynb #5f184823
 BLOCK = 2**19 # numbers in a block, four megabytes
@@ -474,7 +474,8 @@ def check_known(
     "Raise if a column is asked for twice, or isn't there; quotes none that looks like data"
     for c in columns:
         if list(columns).count(c) != 1 or list(names).count(c) != 1:
-            raise ValueError(f"the rows must have one column {label(c, 'of that name')!r},"
+            alone = repr(label(c, 'of that name')) if len(columns) == 1 else ''
+            raise ValueError(f"the rows must have one column {alone or one_of(c, columns, names)},"
                              " and it must be asked for once")
 
 # %% ../nbs/10_rows.ipynb #64ae49a7

@@ -9,6 +9,7 @@ __all__ = ['MOST_NUMBERS', 'ByPerson', 'UnitRows', 'as_units', 'check_labels']
 import math
 import re
 import secrets
+import uuid
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from decimal import Decimal
@@ -18,7 +19,7 @@ from numbers import Real
 import numpy as np
 import pandas as pd
 
-from .checks import check_readable, label, plain_cells, plain_column
+from .checks import NULL_WORDS, TEXT, check_readable, label, plain_cells, plain_column, spelled
 from .files import decoded, in_memory, quietly
 from .rows import Rows, Sums, as_rows, same_labels
 
@@ -31,10 +32,9 @@ def _text(x):
 def _as_text(x):
     "See `_text`"
     if isinstance(x, np.datetime64): x = pd.Timestamp(x)
-    if isinstance(x, str): x = str.__str__(x) # what it holds, whatever a class of its own prints
+    if isinstance(x, uuid.UUID): x = x.bytes
+    if isinstance(x, TEXT): x = _one_spelling(spelled(x))
     if x is None or x is pd.NA or x is pd.NaT or _has_no_text(x): return ''
-    if isinstance(x, memoryview): x = x.tobytes() # as some databases hand on bytes
-    if isinstance(x, bytes): x = x.decode(errors='backslashreplace')
     if isinstance(x, (set, frozenset)): x = sorted(map(_text, x))
     if isinstance(x, np.ndarray): x = x.tolist()
     if isinstance(x, dict): x = [*x.items()]
@@ -44,6 +44,14 @@ def _as_text(x):
     number = _number_text(x) if isinstance(x, (str, Real, Decimal, np.bool_)) else None
     text = str(x).removesuffix(' 00:00:00') if number is None else number
     return text.encode().decode() # half of a pair of surrogates raises
+
+_UUID = re.compile('[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}', re.IGNORECASE)
+
+def _one_spelling(text):
+    "An id as it is spelled elsewhere: words for gaps are nobody, true is 1, a UUID its bytes"
+    if text in NULL_WORDS: return ''
+    if text.lower() in ('true', 'false'): return str(int(text.lower() == 'true'))
+    return spelled(uuid.UUID(text).bytes) if _UUID.fullmatch(text) else text
 
 def _has_no_text(x):
     "Would it print as an address, which equal ids don't share?"

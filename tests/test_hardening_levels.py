@@ -38,3 +38,12 @@ def test_ids_of_estimators_follow_labels():
     with pytest.raises(ValueError, match='labelled differently'): model.fit(rows[['x']].to_numpy(), rows.y, unit=who.iloc[order])
     model.fit(mixed[['x']], mixed.y, unit=who.iloc[order])
     model.fit(rows[['x']].to_numpy(), rows.y, unit=who)
+
+
+def test_levels_in_another_case_are_asked_about():
+    "Private a is not public A: the factor is never seen, and the advice spoke of rare levels only"
+    rows = table(20_000)
+    public = rows[:200].assign(region=rows.region[:200].str.upper())
+    with pytest.warns(UserWarning, match='spelled alike in public and in private'):
+        made = fit('y ~ x + region', rows[200:], public, rho=1., seed=0)
+    assert made.labels[1] == 'region[T.SOUTH]'

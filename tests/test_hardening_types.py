@@ -1,6 +1,7 @@
 """A closed list of types. What is refused depends on the type of a column alone; of a type that is taken, any bits
 may stand in a cell: nothing is raised or warned of, and the other rows are what they were."""
 import enum
+import re
 import warnings
 
 import numpy as np
@@ -388,6 +389,32 @@ def test_private_data_in_the_wrong_place(secret, tmp_path, monkeypatch):
     for call in calls:
         said_all = chain(call)
         assert not any(word in said_all for word in ('Jane', '7314159', 'HIV')), said_all[:400]
+
+
+PERSONS = ['Anna Schmidt', 'Berta Maier', 'Carla']
+
+
+@pytest.mark.parametrize('call', [
+    lambda t: dp_pmt.fit(None, t, PUBLIC, 1., y='y', X=PERSONS), lambda t: dp_pmt.fit(None, t, None, 1., y='y', X=PERSONS),
+    lambda t: dp_pmt.fit('y ~ x', t, PUBLIC, 1., levels=dict(zip(PERSONS, ['HIV', 'flu', 'flu']))),
+    lambda t: dp_pmt.fit('y ~ x', t, None, 1., levels={c: ['flu', 'flu'] for c in PERSONS}),
+    lambda t: dp_pmt.fit('y ~ x', t, PUBLIC, 1., levels={c: ['flu', 'HIV'] for c in PERSONS}),
+    lambda t: dp_pmt.fit('y ~ x', t, {c: (0, 1) for c in PERSONS}, 1.), lambda t: dp_pmt.files.open_rows(pa.table(REST), 'y', columns=PERSONS)])
+def test_a_column_of_names_in_place_of_names_of_columns(call):
+    "The first one was quoted; what is no name of a column, nor close to one, is told by its place"
+    said_all = chain(lambda: call(pd.DataFrame(REST)))
+    assert not any(word in said_all for word in ('Anna', 'Berta', 'Carla', 'HIV')) and 'number 1' in said_all
+
+
+@pytest.mark.parametrize('formula', ['Anna Schmidt', 'y ~ Anna Schmidt', 'Anna Schmidt\nBerta Maier', 'y ~ (Anna'])
+def test_a_formula_that_cant_be_read_is_not_quoted(formula):
+    assert 'Anna' not in chain(lambda: dp_pmt.fit(formula, pd.DataFrame(REST), PUBLIC, 1.))
+
+
+def test_a_misspelled_name_is_quoted():
+    for call in (lambda: dp_pmt.fit(None, pd.DataFrame(REST), PUBLIC, 1., y='y', X=['xx']), lambda: dp_pmt.files.open_rows(pa.table(REST), 'y', columns=['xx']),
+                 lambda: dp_pmt.fit('y ~ x + g', pd.DataFrame(REST), PUBLIC, 1., levels={'gg': ['a']})):
+        assert re.search("'(xx|gg)'", chain(call))
 
 
 def test_intervals_of_moments_in_a_zone_and_ids_that_are_intervals():
