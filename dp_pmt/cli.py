@@ -22,6 +22,7 @@ from . import __version__
 from .account import FORMAT, Account
 from .checks import PrivacyLeakWarning
 from .files import ACCOUNT, files_of, matches, number_of_rows, read_table
+from .formulas import level_texts
 from .front import fit, plan
 from .preconditioning import INTERCEPT
 from .privacy import Budget, eps_to_rho, fine_eps, no_less
@@ -507,7 +508,7 @@ def _public_words(args, known, made):
     if known is None: return "nothing: only the levels of categories" if args.levels else "nothing"
     if isinstance(known, dict): return f"ranges of {', '.join(known)}"
     if known.endswith('.json'): return f"an earlier fit, {Path(known).name}"
-    table = read_table(known, args.sep, args.decimal)
+    table = read_table(known, args.sep, args.decimal, level_texts(_model(args)['levels']))
     labelled = set(made.encoding.needs()) <= set(table.columns)
     X, t = made.encoding.apply(table, labelled)
     whole = np.isfinite(X).all(1) & np.isfinite(t if labelled else 0)

@@ -34,7 +34,7 @@ proc, out = root/'_proc', root/cfg['doc_path']
 src, static = proc/'src', proc/'static'
 quick = '--quick' in sys.argv
 NPM = { # package: (folder in it, folder here, files to take)
-    'temml@0.13.5': ('dist/', 'temml', r'temml\.cjs'),
+    'temml@0.13.5': ('dist/', 'temml', r'(?:temml\.cjs|Temml\.woff2)'),
     'axe-core@4.10.2': ('', 'temml', r'axe\.min\.js'), # for the tests
     '@fontsource/stix-two-math@5.3.0': ('files/', 'temml', r'stix-two-math-latin-400-normal\.woff'),
 }
@@ -254,7 +254,9 @@ def is_shown(o):
 def plain(o):
     "Numbers with all their digits, as Python prints them, with six; heads of tables such as 3.000000 as 3"
     short = lambda m: f'{float(m[0]):.6g}'
-    if 'text/plain' in o.get('data', {}): o['data']['text/plain'] = re.sub(r'-?\b\d+\.\d{9,}(?:e[-+]\d+)?', short, ''.join(o['data']['text/plain']))
+    rounded = lambda text: re.sub(r'-?\b\d+\.\d{9,}(?:e[-+]\d+)?', short, ''.join(text))
+    for kind in {'text/plain', 'text/markdown'} & set(o.get('data', {})): o['data'][kind] = rounded(o['data'][kind])
+    if 'text' in o: o['text'] = rounded(o['text'])
     if 'text/html' in o.get('data', {}): o['data']['text/html'] = re.sub(r'(<th[^>]*>-?\d+)\.0+(?=</th>)', r'\1', ''.join(o['data']['text/html']))
     return o
 
@@ -327,6 +329,7 @@ def opening(path, cells, drawings):
     if not drawings: return borrowed(path)
     if drawings[0][0] <= LATE: return []
     _, heading, cell = drawings[0]
+    heading = re.sub(r'\\sqrt\{?(\w+)\}?', r'√\1', heading)
     heading = re.sub(r'\\(\w+)', lambda m: made.GREEK.get(m[1], m[1]), heading)
     said = [nbformat.v4.new_markdown_cell(f'From *{heading}*, below.')] if heading and heading != title(path) else []
     if cell.cell_type == 'markdown': return [nbformat.v4.new_markdown_cell(cell.source), *said]

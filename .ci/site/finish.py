@@ -3,6 +3,7 @@
 The pages then need no script but the theme's own, and no page asks for more than it shows."""
 import json
 import re
+import shutil
 import subprocess
 from html import unescape
 from pathlib import Path
@@ -39,7 +40,7 @@ def with_mathml(text, made):
     return MARKED.sub(r'<span class="marked">\1\2</span>', TEX.sub(put, text))
 
 
-MARKED = re.compile(r'(<span class="math"[^>]*>(?:(?!</?span\b).)*</span>)([.,;:)!?%]+)', re.S) # no line begins with a full stop
+MARKED = re.compile(r'(<span class="math"[^>]*>(?:(?!</?span\b).)*</span>)([.,;:)!?%]+|-[A-Za-z]+)', re.S) # no line begins with a full stop, or with -zCDP
 
 
 def ruled(text):
@@ -165,7 +166,13 @@ def lean(text):
     text = re.sub(r'<span class="w">(\s*)</span>', r'\1', text)
     text = re.sub(r'<span class="(?:n|p|o|nn|nb|bp|fm|sa|kc|vm)">([^<]*)</span>', r'\1', text) # as black as the rest
     text = re.sub(r'\sid="cb\d+"|<span></span>', '', text)
-    return grouped(beside(folded_entries(ruled(joined(text)))))
+    return grouped(beside(folded_entries(ruled(worded(joined(text))))))
+
+
+def worded(text):
+    "Cells of tables that hold words, which may wrap, and not a number"
+    def put(m): return f'<{m[1]} class="words">{m[2]}</{m[1]}>' if sum(map(str.isalpha, m[2])) > 8 else m[0]
+    return re.sub(r'<(t[hd])>([^<]{10,})</\1>', put, text)
 
 
 def joined(text):
@@ -284,6 +291,7 @@ def finish(folder, temml):
     for path in [*static.rglob('*.map'), *static.glob('scripts/fontawesome*'), *static.glob('vendor/fontawesome/**/*.woff2')]:
         path.unlink(missing_ok=True)
     math_font(temml/'stix-two-math-latin-400-normal.woff', static/'math.woff', made)
+    shutil.copy(temml/'Temml.woff2', static/'primes.woff2')
     words = used_words(folder)
     for path in static.rglob('*.css'):
         if path.name == 'site.css': continue

@@ -352,13 +352,17 @@ def paper_page(paths, stated, names, title, anchor, images):
     text = "# Map of the paper\n> Every numbered statement: what it says, what became of it, and where it lives\n\n" \
            'The numbers are those of *Enhancing Differentially Private Linear Regression via Public Second-Moment* (Cao and Zhang).\n'
     for kind in ('Theorem', 'Algorithm', 'Figure', 'Lemma', 'Corollary', 'Proposition', 'Definition', 'Equation'):
-        text += f'\n## {kind}s\n\n| | what it says | verdict | picture | code |\n| --- | --- | --- | --- | --- |\n'.replace('Corollarys', 'Corollaries')
+        rows = []
         for m, what in reference.STATEMENTS:
             if not m.startswith(kind + ' '): continue
             home = [p for p in paths if m in stated.get(p, ())]
             said = f'[{m}](#{anchor(home[-1].relative_to(nbs).with_suffix(""), m)})' if home else f'[{m}]({DRAWN[m][0]}.ipynb)' if m in DRAWN else m
             picture = f'![{m}: {what}](images/{small[m]})'.replace('`', '') if m in small else ''
-            text += f"| {said} | {what} | {verdict.get(m, '')} | {picture} | {', '.join(dict.fromkeys(coded.get(m, [])))} |\n"
+            rows.append((said, what, verdict.get(m, ''), picture, ', '.join(dict.fromkeys(coded.get(m, [])))))
+        heads = '', 'what it says', 'verdict', 'picture', 'code'
+        filled = [j for j in range(5) if any(row[j] for row in rows)]
+        lines = [[heads[j] for j in filled], ['---']*len(filled), *([row[j] for j in filled] for row in rows)]
+        text += f'\n## {kind}s\n\n'.replace('Corollarys', 'Corollaries') + ''.join(f"| {' | '.join(line)} |\n" for line in lines)
     return text
 
 

@@ -107,7 +107,8 @@ def size(svg, width):
     "Width and height on a page: larger than in a notebook by three tenths, but not beyond a screen"
     w, h = (float(re.search(rf'{side}="([\d.]+)pt"', svg)[1]) for side in ('width', 'height'))
     scale = min(1.3, max(1., 700/(width*h/w)))
-    wide = f' style="min-width: {.52*scale*width:.0f}px"' if scale*width > 600 else '' # on a phone it scrolls in its box
+    least = .52*scale*width # on a phone it fits, or scrolls in its box, its letters then a third larger
+    wide = f' style="min-width: {1.3*least:.0f}px"' if least > 450 else ''
     return f'width="{scale*width:.0f}" height="{scale*width*h/w:.0f}"{wide}'
 
 
