@@ -34,7 +34,7 @@ proc, out = root/'_proc', root/cfg['doc_path']
 src, static = proc/'src', proc/'static'
 quick = '--quick' in sys.argv
 NPM = { # package: (folder in it, folder here, files to take)
-    'temml@0.13.5': ('dist/', 'temml', r'(?:temml\.cjs|Temml\.woff2)'),
+    'temml@0.13.5': ('dist/', 'temml', r'temml\.cjs|Temml\.woff2'),
     'axe-core@4.10.2': ('', 'temml', r'axe\.min\.js'), # for the tests
     '@fontsource/stix-two-math@5.3.0': ('files/', 'temml', r'stix-two-math-latin-400-normal\.woff'),
 }
@@ -400,7 +400,7 @@ def exports(paths):
 def fetch():
     "What turns LaTeX into MathML, and a font for it, from npm"
     for package, (prefix, folder, wanted) in NPM.items():
-        if all(any(re.fullmatch(w, p.name) for p in (proc/folder).glob('*')) for w in [wanted]): continue
+        if all(any(re.fullmatch(w, p.name) for p in (proc/folder).glob('*')) for w in wanted.split('|')): continue
         name = subprocess.run(['npm', 'pack', '--silent', package], cwd=proc, check=True, capture_output=True, text=True).stdout.split()[-1]
         with tarfile.open(proc/name) as tar:
             for member in tar:
