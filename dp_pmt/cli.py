@@ -497,8 +497,10 @@ def _check_public(args, known):
 
 def _doubt(args, known, n):
     "What private rows have, and public ones rarely; nothing is compared with a number that is private"
-    paths = [os.path.realpath(p) for p in (known, *files_of(known))]
-    if any(os.path.exists(p + ACCOUNT) for p in paths): return "an account beside it, as private rows do"
+    paths = [Path(os.path.realpath(p)) for p in (known, *files_of(known))]
+    around = {q for p in paths for q in (p, *p.parents) if q.name}
+    if any(q.with_name(q.name + ACCOUNT).exists() for q in around):
+        return "an account beside it, or beside a folder around it, as private rows do"
     if args.neighbours != 'replace' or args.unit is not None: return ''
     many = 0 < number_of_rows(args.private, args.sep, args.decimal) < 2*n
     return "more than half as many rows as the private ones" if many else ''

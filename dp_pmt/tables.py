@@ -126,9 +126,13 @@ def wald(
     if not np.isfinite(C).all(): return WaldTest(0., len(R), df, 1.)
     gap = R @ beta - q
     S = R[:, used] @ C @ R[:, used].T
-    scale = np.sqrt(np.diag(S)) # equations in units of their own error
-    S = S/np.outer(scale, scale)
-    F = float((gap/scale) @ np.linalg.pinv(S, hermitian=True) @ (gap/scale))/len(R)
+    scale = np.sqrt(np.maximum(np.diag(S), 0))
+    known = scale == 0 # without any error: they hold, or not
+    if gap[known].any(): return WaldTest(math.inf, len(R), df, 0.)
+    if known.all(): return WaldTest(0., len(R), df, 1.)
+    S, gap, scale = S[~known][:, ~known], gap[~known], scale[~known]
+    z = gap/scale # equations in units of their own error
+    F = float(z @ np.linalg.pinv(S/np.outer(scale, scale), hermitian=True) @ z)/len(R)
     return WaldTest(F, len(R), df, float(f_law.sf(F, len(R), min(df, 1e12))))
 
 # %% ../nbs/20a_tables.ipynb #da4d3c4f

@@ -258,6 +258,25 @@ def test_a_second_private_file_does_not_become_the_public_one(folder, capsys):
         assert 'an account beside it' in capsys.readouterr().err
 
 
+def test_an_account_beside_a_folder_speaks_for_the_files_in_it(folder, capsys):
+    (folder/'clinic').mkdir()
+    PRIVATE[:2000].to_csv('clinic/a.csv', index=False)
+    PRIVATE[2000:].to_csv('clinic/b.csv', index=False)
+    assert typed('clinic', '--unit', 'who', epsilon=1) == 0, capsys.readouterr().err
+    assert main(['fit', 'clinic/a.csv', 'clinic/b.csv', '--y', 'y', '--x', 'a,b', '--unit', 'who', '--epsilon', '1']) == 2
+    assert 'folder around it' in capsys.readouterr().err
+
+
+def test_coefficients_without_any_error_have_a_table(folder, capsys):
+    "Public responses that are all 1 left coefficients of variance 0, and a test that could not be solved"
+    rows = PRIVATE.assign(y=(PRIVATE.y > -3)*1., g=['u', 'v']*(len(PRIVATE)//2))
+    rows[60:].to_csv('ones.csv', index=False)
+    rows[:60].assign(y=1.).to_csv('all_ones.csv', index=False)
+    words = '--formula', 'y ~ a + g - 1', '--epsilon', '1', '--out', 'ones.html'
+    assert main(['fit', 'ones.csv', 'all_ones.csv', *words]) == 0, capsys.readouterr().err
+    assert 'F-statistic' in capsys.readouterr().out and (folder/'ones.html').exists()
+
+
 @pytest.mark.parametrize('more', [['--neighbours', 'add/remove'], ['--unit', 'who']], ids=str)
 def test_public_rows_are_compared_with_no_number_that_is_private(folder, capsys, monkeypatch, more):
     monkeypatch.setattr(cli, 'number_of_rows', lambda *_: 1/0)
