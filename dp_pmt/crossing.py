@@ -122,7 +122,7 @@ class Run:
     ):
         self.intercept = bool(intercept)
         self.budget = Budget(rho)
-        self._fewer = max(0, math.ceil(math.log2(_LOUD/self.budget.rho)/2)) # bits
+        self._fewer = max(0, math.ceil((math.log2(_LOUD) - math.log2(self.budget.rho))/2)) # bits
         if nonfinite is None: nonfinite = 'zero' if safe else 'error'
         self.refuse = check_choice('nonfinite', nonfinite, 'error', 'zero') == 'error'
         self.neighbours = check_choice('neighbours', neighbours, *NEIGHBOURS)
