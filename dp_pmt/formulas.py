@@ -991,9 +991,10 @@ def _pieces(frame, encoding, decimal='.', column=None):
 def _ids(cells, decimal):
     "Ids as they are, but where decimal commas are said, `7,0` is `7.0`: beside a gap writers make floats of all"
     if decimal == '.': return cells
-    if isinstance(cells.dtype, pd.CategoricalDtype): cells = cells.astype(cells.cat.categories.dtype)
-    if not isinstance(cells.dtype, pd.StringDtype): return cells
-    return cells.str.replace(_COMMA, r'\1.\2', regex=True)
+    cells = plain_column(cells)
+    t = getattr(cells.dtype, 'categories', cells).dtype
+    if t.type is not str: return cells
+    return cells.astype(t).str.replace(_COMMA, r'\1.\2', regex=True)
 
 _COMMA = r'^ *([+-]?[0-9]+),([0-9]*(?:[eE][+-]?[0-9]+)?) *$'
 

@@ -46,6 +46,7 @@ def _as_text(x):
     if isinstance(x, datetime) and x.tzinfo: x = x.astimezone(timezone.utc)
     number = _number_text(x) if isinstance(x, (str, Real, Decimal, np.bool_)) else None
     text = one_moment(str(x)) if number is None else number
+    if text.endswith(' days 00:00:00'): text = text[:-9] # pandas writes durations in days without
     return text.encode().decode() # half of a pair of surrogates raises
 
 def _binary(x):

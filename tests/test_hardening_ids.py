@@ -82,6 +82,23 @@ def test_ids_that_floats_would_make_one(two):
     assert keys[0] != keys[1]
 
 
+@pytest.mark.parametrize('kind', ['str', 'string[python]', 'Arrow', 'category', 'coded integers'])
+def test_decimal_commas_in_ids_of_every_type(kind):
+    "A gap, or a text that is no Unicode, changes no other id"
+    encoding = Encoding.of('y ~ x')
+    units = []
+    for odd in (None, '7', b'Z\xfcr', '\ud800'):
+        if kind == 'coded integers': ids = pd.Series(pd.Categorical([1, 2, None if odd is None else 3, 1]))
+        elif kind in ('str', 'Arrow') and odd != '\ud800':
+            cells = _not_unicode([b'1,0', b'2', odd.encode() if isinstance(odd, str) else odd, b'1'])
+            ids = pa.table({'id': cells}).to_pandas(types_mapper=pd.ArrowDtype if kind == 'Arrow' else None)['id']
+        elif isinstance(odd, bytes) or kind in ('str', 'Arrow'): continue
+        else: ids = pd.Series(['1,0', '2', odd, '1'], dtype='str' if kind == 'category' and odd != '\ud800' else 'string[python]').astype(kind)
+        rows = as_units(EncodedRows(pd.DataFrame({'id': ids, 'x': 1., 'y': 1.}), encoding, decimal=','), None, 'id')
+        assert rows.units == 2 + (odd not in (None, '\ud800') or kind == 'coded integers' and odd is not None)
+        assert rows.sum(lambda A, y, count, key: [(count == 2).sum()])[0] == 2
+
+
 def test_ids_that_may_be_anybody_are_nobody():
     "A rounded integer, as a float or as a writer printed it, and what can't be printed"
     printed = ['1.1010519491231002e+17', '1.1010519491231002e17', '1.2E+20', '110105194912310020.0', '123456789012345678901e+0', b'-9.1e+15']

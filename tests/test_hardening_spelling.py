@@ -186,6 +186,7 @@ PERSON = uuid.UUID('12345678-9abc-def0-1234-56789abcdef0')
     [MOMENT, pd.Timestamp(MOMENT), np.datetime64(MOMENT), str(MOMENT), '2021-01-01T12:00', '2021-01-01 12:00:00.000000', '2021-01-01T12:00:00.000', b'2021-01-01 12:00:00'],
     [MOMENT.date(), '2021-01-01', '2021-01-01 00:00:00.000000', '2021-01-01T00:00:00.000000', pd.Timestamp(MOMENT.date()), np.datetime64('2021-01-01')],
     [MOMENT.replace(tzinfo=datetime.timezone.utc), '2021-01-01T12:00:00Z', '2021-01-01 12:00:00+00:00'],
+    [pd.Timedelta(2, 'D'), '2 days', '2 days 00:00:00'],
     [None, '', 'NA', 'null', 'nan', b'NULL', ' ']], ids=str_of)
 def test_an_id_is_one_person_however_it_is_spelled(ids):
     assert len(set(_id_keys(ids, '0'*16))) == 1
