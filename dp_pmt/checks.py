@@ -5,8 +5,8 @@
 # %% auto #0
 __all__ = ['TEXT', 'NULL_WORDS', 'shown', 'label', 'one_of', 'check_positive', 'check_all', 'check_fraction', 'check_integer',
            'check_choice', 'check_path', 'check_options', 'check_rng', 'check_finite', 'kind_of', 'check_readable',
-           'named_types', 'plain_cells', 'unicode_cells', 'plain_column', 'spelled', 'cell_number', 'to_floats',
-           'shape_of', 'as_matrix', 'PrivacyLeakWarning', 'warn', 'explain']
+           'named_types', 'plain_cells', 'unicode_cells', 'plain_column', 'spelled', 'are_text', 'one_moment',
+           'cell_number', 'to_floats', 'shape_of', 'as_matrix', 'PrivacyLeakWarning', 'warn', 'explain']
 
 # %% ../nbs/00_checks.ipynb #7bdc5e7e
 import inspect
@@ -369,10 +369,36 @@ def spelled(
 )->str:     # The text, or what the bytes spell
     "Without the spaces around it, which some databases add, and with accents composed"
     if isinstance(v, memoryview): v = v.tobytes() # as some databases hand on bytes
-    if isinstance(v, bytes): v = v.decode(errors='backslashreplace')
+    if isinstance(v, bytes): return _of_bytes(v)
     v = str.__str__(v).strip(' ') # what it holds, whatever a class of its own prints
     plain = v.isascii() or len(v) > 1000 # of a thousand accents in a row composing takes long
     return v if plain else unicodedata.normalize('NFC', v)
+
+def _of_bytes(v):
+    "Of one width two stay two: text loses the spaces that fill it, other bytes stay as they are"
+    text = v.decode(errors='backslashreplace')
+    return text.rstrip(' ') if are_text(v) else text
+
+def are_text(
+    v,       # Bytes
+)->bool:     # Do they spell a text that can be printed, line breaks included?
+    "Ids may be bytes that spell nothing"
+    try: text = v.decode()
+    except UnicodeDecodeError: return False
+    return re.sub(r'[\r\n]', '', text).isprintable()
+
+_MOMENT = re.compile(r'(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d)(:\d\d)?(\.\d+)?(Z|[+-]\d\d(:?\d\d)?)?', re.ASCII)
+
+def one_moment(
+    text:str, # A moment as a reader or writer spells it, or any other text
+)->str:       # The moment in one spelling, or the text as it is
+    "Midnight is left out, for some readers make a time of every day"
+    m = _MOMENT.fullmatch(text)
+    if not m: return text
+    day, minute, second, fraction, zone, last = m.groups('')
+    time = minute + (second or ':00') + fraction.rstrip('0').rstrip('.')
+    if zone: zone = '+00:00' if zone == 'Z' else f"{zone[:3]}:{last[-2:] or '00'}"
+    return day if f'{time}{zone}' == '00:00:00' else f'{day}T{time}{zone}'
 
 TEXT = (str, bytes, memoryview) # what `spelled` takes
 

@@ -23,7 +23,7 @@ from operator import add
 import numpy as np
 import pandas as pd
 
-from .checks import NULL_WORDS, TEXT, cell_number, check_choice, check_readable, label
+from .checks import NULL_WORDS, TEXT, cell_number, check_choice, check_readable, label, one_moment
 from .checks import one_of, plain_column, shown, spelled
 from .files import TableRows, decimal_points, open_rows, quietly
 from .rows import BLOCK, Rows, as_rows, check_known
@@ -85,25 +85,18 @@ def _as_level(v):
     if isinstance(v, pd.Interval): return _interval_level(v)
     if isinstance(v, pd.Period): return str(v)
     if not isinstance(v, datetime.date): return '\0'
-    return _moment(v.isoformat())
+    return one_moment(v.isoformat())
 
 def _one_spelling(text):
     "A truth value, a moment and a line break in one spelling; any other text as it is"
     if text.lower() in ('true', 'false'): return text.capitalize() # TRUE in R, true in Arrow
     if '\r' in text: text = _BREAKS.sub(lambda m: '\n' if '\r' in m[0] else m[0], text) # as in CSV
-    return _moment(text)
+    if m := _TIME.fullmatch(text): return m[1]
+    return one_moment(text)
 
 _BREAKS = re.compile(r'[\r\n]+')
-_MOMENT = re.compile(r'(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d)(:\d\d)?(\.\d+)?(Z|[+-]\d\d(:?\d\d)?)?', re.ASCII)
+_TIME = re.compile(r'(\d\d:\d\d):00(\.0+)?', re.ASCII) # of day
 
-def _moment(text):
-    "A moment in one spelling; midnight is left out, for some readers make a time of every day"
-    m = _MOMENT.fullmatch(text)
-    if not m: return text
-    day, minute, second, fraction, zone, last = m.groups('')
-    time = minute + (second or ':00') + fraction.rstrip('0').rstrip('.')
-    if zone: zone = '+00:00' if zone == 'Z' else f"{zone[:3]}:{last[-2:] or '00'}"
-    return day if f'{time}{zone}' == '00:00:00' else f'{day}T{time}{zone}'
 
 def _interval_level(v):
     "An interval as a text: its ends as levels, for a gap in another row makes floats of them"
@@ -122,8 +115,12 @@ def _codes(column, levels, unknown, numeric):
     "The place of each cell among `levels`; `unknown` if it has none, -1 if it is missing"
     column = plain_column(column)
     if numeric: return _number_codes(column, levels, unknown)
-    place = _places(levels)
-    code = lambda v: place[v] if type(v) is str and v in place else place.get(_level(v), unknown)
+    place, integers = _places(levels), _are_integers(levels)
+    def code(v):
+        if type(v) is str and v in place: return place[v]
+        text = _level(v)
+        if integers and text not in place and (m := _WHOLE.fullmatch(text)): text = m[1]
+        return place.get(text, unknown)
     if isinstance(column.dtype, pd.CategoricalDtype):
         known = [code(v) for v in column.cat.categories]
         return _small([*known, -1])[column.cat.codes.to_numpy()]
@@ -139,6 +136,13 @@ def _places(levels):
         known |= {str(int(v == 'True')): j for v, j in known.items() if v != 'other'}
     said = {level: j for j, level in enumerate(levels)}
     return {**dict.fromkeys(NULL_WORDS, -1), **known, **said, None: -1}
+
+# `1,0` where decimal commas are said; `01` is a code
+_WHOLE = re.compile(r'(-?[1-9][0-9]*|0)(?:\.0*|,00?)', re.ASCII)
+
+def _are_integers(levels):
+    "Are all levels integers? Then a writer makes floats of them beside a gap"
+    return all(re.fullmatch('-?[1-9][0-9]*|0', v) for v in levels if v != 'other')
 
 def _small(codes):
     "Integers in as few bytes as hold them"
@@ -977,12 +981,31 @@ class _Encoded:
 
 def _pieces(frame, encoding, decimal='.', column=None):
     "A frame as numbers, in blocks of bounded size however many columns there are"
-    ids = None if column is None else frame[column] # as they are, not with points
+    ids = None if column is None else _ids(frame[column], decimal)
     if decimal == ',': frame = _with_points(frame, encoding.plan)
     step = max(1, BLOCK//(len(encoding.names) + 1))
     for i, numbers in encoding.pieces(frame, step):
         beside = () if column is None else (ids.iloc[i:i+step],)
         yield *numbers, *beside
+
+def _ids(cells, decimal):
+    "Ids as they are, but where decimal commas are said, `7,0` is `7.0`: beside a gap writers make floats of all"
+    if decimal == '.': return cells
+    cells = plain_column(cells)
+    t = getattr(cells.dtype, 'categories', cells).dtype
+    if t.type is not str: return cells
+    return cells.astype(t).str.replace(_COMMA, r'\1.\2', regex=True)
+
+_COMMA = r'^ *([+-]?[0-9]+),([0-9]*(?:[eE][+-]?[0-9]+)?) *$'
+
+@dataclass
+class _WithIds:
+    "A function of frames of ids, whatever the decimal point"
+    f:object
+    decimal:str
+
+    def __call__(self, frame):
+        return self.f(frame.assign(**{c: _ids(frame[c], self.decimal) for c in frame}))
 
 def _with_points(frame, plan):
     "The frame with decimal points in columns of numbers, where they are text"
@@ -1039,7 +1062,7 @@ class EncodedRows(Rows):
 
     def _pass(self, f, columns=None):
         "The sum of `f`, encoded where the rows are"
-        if columns: return self.source.counted(f, columns)
+        if columns: return self.source.counted(_WithIds(f, self.decimal), columns)
         encoded = _Encoded(f, self.encoding, self.decimal)
         return self.source.counted(encoded, self.encoding.columns)
 

@@ -19,7 +19,8 @@ from numbers import Real
 import numpy as np
 import pandas as pd
 
-from .checks import NULL_WORDS, TEXT, check_readable, label, plain_cells, plain_column, spelled
+from .checks import NULL_WORDS, TEXT, are_text, check_readable, label, one_moment
+from .checks import plain_cells, plain_column, spelled
 from .files import decoded, in_memory, quietly
 from .rows import Rows, Sums, as_rows, same_labels
 
@@ -32,7 +33,9 @@ def _text(x):
 def _as_text(x):
     "See `_text`"
     if isinstance(x, np.datetime64): x = pd.Timestamp(x)
-    if isinstance(x, uuid.UUID): x = x.bytes
+    if isinstance(x, memoryview): x = x.tobytes()
+    if isinstance(x, bytes) and not are_text(x): return _binary(x)
+    if isinstance(x, uuid.UUID): x = str(x)
     if isinstance(x, TEXT): x = _one_spelling(spelled(x))
     if x is None or x is pd.NA or x is pd.NaT or _has_no_text(x): return ''
     if isinstance(x, (set, frozenset)): x = sorted(map(_text, x))
@@ -42,31 +45,39 @@ def _as_text(x):
     if isinstance(x, (list, tuple)): return repr([*map(_text, x)])
     if isinstance(x, datetime) and x.tzinfo: x = x.astimezone(timezone.utc)
     number = _number_text(x) if isinstance(x, (str, Real, Decimal, np.bool_)) else None
-    text = str(x).removesuffix(' 00:00:00') if number is None else number
+    text = one_moment(str(x)) if number is None else number
+    if text.endswith(' days 00:00:00'): text = text[:-9] # pandas writes durations in days without
     return text.encode().decode() # half of a pair of surrogates raises
 
-_UUID = re.compile('[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}', re.IGNORECASE)
+def _binary(x):
+    "Bytes that are no text as they are, not as a number or a word; sixteen are a UUID"
+    return f'uuid {x.hex()}' if len(x) == 16 else spelled(x)
+
+_UUID = re.compile(r'[0-9a-f]{8}(-[0-9a-f]{4}){4}[0-9a-f]{8}|(?=\d*[a-f])[0-9a-f]{32}', re.IGNORECASE)
 
 def _one_spelling(text):
-    "An id as it is spelled elsewhere: words for gaps are nobody, true is 1, a UUID its bytes"
+    "An id as it is spelled elsewhere: words for gaps are nobody, true is 1, a UUID its digits"
     if text in NULL_WORDS: return ''
     if text.lower() in ('true', 'false'): return str(int(text.lower() == 'true'))
-    return spelled(uuid.UUID(text).bytes) if _UUID.fullmatch(text) else text
+    bare = text[1:-1] if text[:1] + text[-1:] == '{}' else text
+    return _binary(uuid.UUID(bare).bytes) if _UUID.fullmatch(bare) else text
 
 def _has_no_text(x):
     "Would it print as an address, which equal ids don't share?"
     return type(x).__repr__ is object.__repr__ and type(x).__str__ is object.__str__
 
-# a text that says a number; 12e3 may be hexadecimal, and printed numbers have a sign there
-_SAYS = re.compile(r'\s*[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]\d+)?\s*|\s*nan\s*', re.ASCII | re.IGNORECASE)
+# a text that says a number; 12e3 may be hexadecimal, 1.2e3 and 12e+3 may not
+_SAYS = re.compile(
+    r'\s*[+-]?(\d+(e[+-]\d+)?|(\d+\.\d*|\.\d+)(e[+-]?\d+)?)\s*|\s*nan\s*', re.ASCII | re.IGNORECASE)
 
 def _number_text(x):
     "A number, or a text that says one, as text; None if it is none"
     if isinstance(x, (float, np.floating)): return _float_text(x)
+    printed = isinstance(x, str) and not x.strip().lstrip('+-').isdigit() # perhaps a float that was rounded
     if isinstance(x, str):
         if not _SAYS.fullmatch(x): return None
         x = Decimal(x.strip())
-    if x != x: return ''
+    if x != x or printed and abs(x) >= 2**53: return ''
     try: number = float(x)
     except (ValueError, ArithmeticError): return None
     if math.isinf(number) or not number and x: return None # beyond floats
@@ -238,7 +249,7 @@ class UnitRows(Rows):
         nobody = table.keys == _id_keys([None], self.secret)
         if nobody.all(): raise ValueError(
             "no row has an id. Integers from 2^53 on are none where they may have been floats, as in Dask's"
-            " int64: give them as text, or in a type with gaps such as Int64")
+            " int64, or in CSV beside a gap: give them as text, or in a type with gaps such as Int64")
         return ByPerson(table.keys, np.where(nobody, _NOBODY, table.values))
 
     def _counted_ids(self):

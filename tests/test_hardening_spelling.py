@@ -182,7 +182,12 @@ PERSON = uuid.UUID('12345678-9abc-def0-1234-56789abcdef0')
 
 @pytest.mark.parametrize('ids', [
     ['A1', 'A1 ', b'A1', ' A1'], ['Zoë', unicodedata.normalize('NFD', 'Zoë')], [True, 'true', 'TRUE', 1, b'True'],
-    [PERSON, PERSON.bytes, str(PERSON), str(PERSON).upper(), memoryview(PERSON.bytes)], [None, '', 'NA', 'null', 'nan', b'NULL', ' ']], ids=str_of)
+    [PERSON, PERSON.bytes, str(PERSON), str(PERSON).upper(), memoryview(PERSON.bytes), PERSON.hex, f'{{{PERSON}}}', str(PERSON).encode()],
+    [MOMENT, pd.Timestamp(MOMENT), np.datetime64(MOMENT), str(MOMENT), '2021-01-01T12:00', '2021-01-01 12:00:00.000000', '2021-01-01T12:00:00.000', b'2021-01-01 12:00:00'],
+    [MOMENT.date(), '2021-01-01', '2021-01-01 00:00:00.000000', '2021-01-01T00:00:00.000000', pd.Timestamp(MOMENT.date()), np.datetime64('2021-01-01')],
+    [MOMENT.replace(tzinfo=datetime.timezone.utc), '2021-01-01T12:00:00Z', '2021-01-01 12:00:00+00:00'],
+    [pd.Timedelta(2, 'D'), '2 days', '2 days 00:00:00'],
+    [None, '', 'NA', 'null', 'nan', b'NULL', ' ']], ids=str_of)
 def test_an_id_is_one_person_however_it_is_spelled(ids):
     assert len(set(_id_keys(ids, '0'*16))) == 1
     for one in ids[1:]: assert len({*_id_keys([ids[0]], '0'*16), *_id_keys([one], '0'*16)}) == 1
@@ -191,6 +196,38 @@ def test_an_id_is_one_person_however_it_is_spelled(ids):
 def test_ids_in_bytes_are_told_apart():
     "Bytes such as a tab or a line break are no blanks around an id"
     assert len(set(_id_keys([k.to_bytes(16, 'big') for k in range(256)], '0'*16))) == 256
+
+
+@pytest.mark.parametrize('two', [
+    [b'\0\0\0;', b'\0\0\xcd\xbe'], [b'  \0;', b' \0; '], [b' \x81', b'\x81 '], [b' a', b'a '], [b'e\xcc\x88', b'\xc3\xab '], [b'\t1', b'1\t'],
+    [uuid.UUID(bytes=b' ' + b'\x81'*15), uuid.UUID(bytes=b'\x81'*15 + b' ')], [b' ' + b'\x81'*15, b'\x81'*15 + b' '],
+    [uuid.UUID(int=7), 7], [MOMENT, MOMENT.replace(tzinfo=datetime.timezone.utc)], ['12:00', '12:00:00']], ids=str_of)
+def test_two_ids_of_one_width_stay_two(two):
+    "Spaces were taken from both ends of bytes, and accents composed; a time without a day may be a code"
+    assert len(set(_id_keys(two, '0'*16))) == 2
+
+
+def test_codes_of_four_bytes_stay_apart():
+    ids = [i.to_bytes(4, 'big') for i in range(70_000)]
+    assert len(set(_id_keys(ids, '0'*16))) == 70_000
+
+
+def test_text_levels_that_are_integers_beside_a_gap(tmp_path):
+    "A writer made `1.0` of `1`, and every row was the reference; `01` is a code"
+    levels, cells = ['1', '2'], ['1.0', '2.0', '2.00', '2,0', 2., '02', '2.5', '2,000']
+    unknown = np.nan
+    np.testing.assert_array_equal(encoded(levels, cells, other='missing'), [0, 1, 1, 1, 1, unknown, unknown, unknown])
+    np.testing.assert_array_equal(encoded(['1', '2.00'], ['2.0', '2.00'], other='missing'), [unknown, 1])
+    np.testing.assert_array_equal(encoded([1, 2], ['02', '2.0', '2'], other='missing'), [1, 1, 1]) # levels that are numbers
+    frame = pd.DataFrame({'g': [1, 2, None, 2], 'y': 1.})
+    for point, sep in (('.', ','), (',', ';')):
+        frame.to_csv(tmp_path/'rows.csv', index=False, sep=sep, decimal=point)
+        rows = EncodedRows(tmp_path/'rows.csv', Encoding.of('y ~ C(g)', levels={'g': levels}), sep, point)
+        np.testing.assert_array_equal(rows.load()[0][:, 0], [0, 1, np.nan, 1])
+
+
+def test_a_time_of_day_has_seconds_or_not():
+    np.testing.assert_array_equal(encoded(['08:00', '16:00:00'], ['08:00:00', '16:00', '16:00:00.000', '16:00:01'], other='missing'), [0, 1, 1, np.nan])
 
 
 def test_a_word_for_a_gap_is_nobody_in_csv_too(tmp_path):
