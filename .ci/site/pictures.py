@@ -108,7 +108,7 @@ def size(svg, width):
     w, h = (float(re.search(rf'{side}="([\d.]+)pt"', svg)[1]) for side in ('width', 'height'))
     scale = min(1.3, max(1., 700/(width*h/w)))
     least = .52*scale*width # on a phone it fits, or scrolls in its box, its letters then a third larger
-    wide = f' style="min-width: {min(1.3*least, 640):.0f}px"' if least > 400 else ''
+    wide = f' style="min-width: {min(1.3*least, 800):.0f}px"' if least > 445 else ''
     return f'width="{scale*width:.0f}" height="{scale*width*h/w:.0f}"{wide}'
 
 
