@@ -159,7 +159,6 @@ def _of_indicator(zeros, ones):
     q = ones/(zeros + ones)
     return q, math.sqrt(q*(1 - q))
 
-
 _POINTS = [_ZERO, _ONE]
 
 def _solid_octaves(counts, sd, guess=True):
@@ -180,8 +179,6 @@ def _solid_octaves(counts, sd, guess=True):
     solid[_POINTS] = np.where(points > 4.5*sd, points, 0)
     if guess and not solid.any(): solid[_POINTS] = points == points.max()
     return solid
-
-
 
 def _finer(told, found, low, high):
     "Is what was told a narrow part of the octaves that were found, or does it reach into them?"
