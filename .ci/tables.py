@@ -204,14 +204,17 @@ KEYS = ('kind', 'data', 'name', 'case', 'unit', 'form', 'lie', 'method', 'n_B', 
 
 def compared(old, new):
     "Share of rows that are the same, and nearly so; the median and largest relative difference of a number"
-    if len(old) != len(new): raise SystemExit(f'{len(new)} rows, saved are {len(old)}')
     names = [c for c in old if c not in TIMES]
     keys = [c for c in KEYS if c in names] # methods that were run again stand at the end
-    old, new = (t[names].sort_values(keys, kind='stable', ignore_index=True) for t in (old, new))
+    nth = [t.groupby(keys, dropna=False).cumcount() if keys else pd.Series(range(len(t))) for t in (old, new)]
+    old, new = (t[names].assign(nth=k).set_index([*keys, 'nth'], drop=False) for t, k in zip((old, new), nth))
+    index = old.index.union(new.index) # a rival that gave no answer has no row
+    old, new = (t[names].reindex(index) for t in (old, new))
     numbers = old.select_dtypes('number').columns
     a, b = old[numbers].to_numpy(float), new[numbers].to_numpy(float)
     same = (a == b) | (np.isnan(a) & np.isnan(b))
-    difference = np.where(same, 0, np.abs(a - b)/np.maximum(np.abs(a), 1e-300))
+    distance = np.abs(a - b)/np.maximum(np.abs(a), 1e-300)
+    difference = np.where(same, 0, np.nan_to_num(distance, nan=math.inf))
     texts = old.drop(columns=numbers).astype(str).eq(new.drop(columns=numbers).astype(str)).all(axis=1)
     moved = difference[~same]
     median = float(np.median(moved)) if moved.size else 0.

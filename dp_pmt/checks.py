@@ -5,8 +5,8 @@
 # %% auto #0
 __all__ = ['TEXT', 'NULL_WORDS', 'shown', 'label', 'one_of', 'check_positive', 'check_all', 'check_fraction', 'check_integer',
            'check_choice', 'check_path', 'check_options', 'check_rng', 'check_finite', 'kind_of', 'check_readable',
-           'named_types', 'plain_cells', 'unicode_cells', 'plain_column', 'spelled', 'are_text', 'one_moment',
-           'cell_number', 'to_floats', 'shape_of', 'as_matrix', 'PrivacyLeakWarning', 'warn', 'explain']
+           'named_types', 'plain_cells', 'unicode_cells', 'plain_column', 'spelled', 'one_moment', 'cell_number',
+           'to_floats', 'shape_of', 'as_matrix', 'PrivacyLeakWarning', 'warn', 'explain']
 
 # %% ../nbs/00_checks.ipynb #7bdc5e7e
 import inspect
@@ -377,12 +377,10 @@ def spelled(
 def _of_bytes(v):
     "Of one width two stay two: text loses the spaces that fill it, other bytes stay as they are"
     text = v.decode(errors='backslashreplace')
-    return text.rstrip(' ') if are_text(v) else text
+    return text.rstrip(' ') if _are_text(v) else text
 
-def are_text(
-    v,       # Bytes
-)->bool:     # Do they spell a text that can be printed, line breaks included?
-    "Ids may be bytes that spell nothing"
+def _are_text(v):
+    "Do bytes spell a text that can be printed, line breaks included?"
     try: text = v.decode()
     except UnicodeDecodeError: return False
     return re.sub(r'[\r\n]', '', text).isprintable()

@@ -421,13 +421,18 @@ def _opened_files(files, sep, decimal):
     return partial(_read, files, csv), _types_of_all(data.schema, files, csv), more
 
 def _types_of_all(schema, files, csv):
-    "Types by name, those of the first file; but where any file's can't be read cell by cell, that one"
+    "Types by name, those of the first file; but where another file's holds what fewer columns may hold, that one"
     import pyarrow.dataset as ds
     types = _types(schema)
     for path in () if csv else files[1:]:
         for f in ds.dataset(path, format=_kind(path)).schema:
-            if f.name in types and not kind_of(f.type): types[f.name] = f.type
+            if f.name in types: types[f.name] = min(types[f.name], f.type, key=_welcome)
     return types
+
+def _welcome(t):
+    "Which columns may be of this type? None, not those of numbers and ids, not those of ids, any"
+    kind = kind_of(t)
+    return 0 if not kind else 1 if kind == 'other' else 2 if kind == 'text' and 'binary' in str(t) else 3
 
 def _read(files, csv, names, skip, raw, coded=()):
     "Batches of files, one after the other"

@@ -11,88 +11,51 @@ import re
 import secrets
 import uuid
 from dataclasses import dataclass, field
-from datetime import datetime, timezone
 from decimal import Decimal
 from functools import partial
-from numbers import Real
+from numbers import Integral
 
 import numpy as np
 import pandas as pd
 
-from .checks import NULL_WORDS, TEXT, are_text, check_readable, label, one_moment
-from .checks import plain_cells, plain_column, spelled
-from .files import decoded, in_memory, quietly
+from .checks import NULL_WORDS, kind_of, label, named_types, plain_cells, plain_column, spelled
+from .files import decoded, in_memory, need_arrow, quietly
 from .rows import Rows, Sums, as_rows, same_labels
 
 # %% ../nbs/12a_units.ipynb #315fae01
 def _text(x):
-    "An id as text, the same whatever type it came in; empty if it is missing"
+    "An id as text, the same whatever type it came in; empty if it is none"
     try: return _as_text(x)
-    except Exception: return '' # an id that can't be printed
+    except Exception: return '' # too many digits to print, or half of a pair of surrogates
 
 def _as_text(x):
     "See `_text`"
-    if isinstance(x, np.datetime64): x = pd.Timestamp(x)
-    if isinstance(x, memoryview): x = x.tobytes()
-    if isinstance(x, bytes) and not are_text(x): return _binary(x)
-    if isinstance(x, uuid.UUID): x = str(x)
-    if isinstance(x, TEXT): x = _one_spelling(spelled(x))
-    if x is None or x is pd.NA or x is pd.NaT or _has_no_text(x): return ''
-    if isinstance(x, (set, frozenset)): x = sorted(map(_text, x))
-    if isinstance(x, np.ndarray): x = x.tolist()
-    if isinstance(x, dict): x = [*x.items()]
-    if isinstance(x, pd.Interval): x = (x.closed, x.left, x.right)
-    if isinstance(x, (list, tuple)): return repr([*map(_text, x)])
-    if isinstance(x, datetime) and x.tzinfo: x = x.astimezone(timezone.utc)
-    number = _number_text(x) if isinstance(x, (str, Real, Decimal, np.bool_)) else None
-    text = one_moment(str(x)) if number is None else number
-    if text.endswith(' days 00:00:00'): text = text[:-9] # pandas writes durations in days without
-    return text.encode().decode() # half of a pair of surrogates raises
+    if isinstance(x, str): return _of_text(spelled(x)).encode().decode()
+    if isinstance(x, uuid.UUID): return str(x)
+    if isinstance(x, (bool, np.bool_)): return ''
+    if isinstance(x, Integral): return str(int(x))
+    whole = isinstance(x, (float, np.floating, Decimal)) and abs(x) < _exact(x) and x == int(x)
+    return str(int(x)) if whole else ''
 
-def _binary(x):
-    "Bytes that are no text as they are, not as a number or a word; sixteen are a UUID"
-    return f'uuid {x.hex()}' if len(x) == 16 else spelled(x)
+def _exact(x):
+    "Below this each integer is a number of this type"
+    return 10**40 if isinstance(x, Decimal) else 2/np.finfo(type(x)).eps
 
-_UUID = re.compile(r'[0-9a-f]{8}(-[0-9a-f]{4}){4}[0-9a-f]{8}|(?=\d*[a-f])[0-9a-f]{32}', re.IGNORECASE)
+# a text that a number may be printed as; 12e3 may be hexadecimal, 1.2e3 and 12e+3 may not
+_SAYS = re.compile(r'[+-]?(\d+(e[+-]\d+)?|(\d+\.\d*|\.\d+)(e[+-]?\d+)?)', re.ASCII | re.IGNORECASE)
 
-def _one_spelling(text):
-    "An id as it is spelled elsewhere: words for gaps are nobody, true is 1, a UUID its digits"
+def _of_text(text):
+    "A text that says an integer, as that is printed; words for gaps are nobody"
     if text in NULL_WORDS: return ''
-    if text.lower() in ('true', 'false'): return str(int(text.lower() == 'true'))
-    bare = text[1:-1] if text[:1] + text[-1:] == '{}' else text
-    return _binary(uuid.UUID(bare).bytes) if _UUID.fullmatch(bare) else text
-
-def _has_no_text(x):
-    "Would it print as an address, which equal ids don't share?"
-    return type(x).__repr__ is object.__repr__ and type(x).__str__ is object.__str__
-
-# a text that says a number; 12e3 may be hexadecimal, 1.2e3 and 12e+3 may not
-_SAYS = re.compile(
-    r'\s*[+-]?(\d+(e[+-]\d+)?|(\d+\.\d*|\.\d+)(e[+-]?\d+)?)\s*|\s*nan\s*', re.ASCII | re.IGNORECASE)
-
-def _number_text(x):
-    "A number, or a text that says one, as text; None if it is none"
-    if isinstance(x, (float, np.floating)): return _float_text(x)
-    printed = isinstance(x, str) and not x.strip().lstrip('+-').isdigit() # perhaps a float that was rounded
-    if isinstance(x, str):
-        if not _SAYS.fullmatch(x): return None
-        x = Decimal(x.strip())
-    if x != x or printed and abs(x) >= 2**53: return ''
-    try: number = float(x)
-    except (ValueError, ArithmeticError): return None
-    if math.isinf(number) or not number and x: return None # beyond floats
-    if x == int(x): return str(int(x))
-    exact = Decimal(repr(number)) if isinstance(x, Decimal) else number
-    return repr(number) if exact == x else None # more digits than a float has: many ids would be one
-
-def _float_text(x):
-    "A float as text; none where not every integer is a float"
-    if not abs(x) < 2/np.finfo(type(x)).eps: return ''
-    if x == int(x): return str(int(x))
-    return repr(float(x)) if float(x) == x else str(x)
+    if not _SAYS.fullmatch(text): return text
+    digits = text.lstrip('+-')
+    if digits.isdigit(): return '-'*(text[0] == '-' and digits.strip('0') != '') + (digits.lstrip('0') or '0')
+    x = Decimal(text)
+    if abs(x) >= 2**53: return '' # perhaps a float that was rounded
+    return str(int(x)) if x == int(x) else text
 
 # %% ../nbs/12a_units.ipynb #17adf471
-_PLAIN = ('string', 'integer', 'boolean', 'bytes') # objects of one type: equal ids print alike
+_PLAIN = ('string', 'integer') # objects of one type: equal ids print alike
 
 def _distinct(ids):
     "Codes of ids, and the ids. Of text alone pandas takes half of a pair of surrogates for its `repr`"
@@ -100,14 +63,8 @@ def _distinct(ids):
     codes, known = pd.factorize(np.append(ids.to_numpy(object), None))
     return codes[:-1], known
 
-def _plain_array(ids):
-    "Text as objects; dates in days, hours or years as seconds, which may lie further off"
-    if ids.dtype.kind in 'US': return ids.astype(object)
-    if ids.dtype.kind not in 'mM' or np.datetime_data(ids.dtype)[0].endswith('s'): return ids
-    return ids.astype(f'{ids.dtype.kind}8[s]')
-
 def _id_keys(
-    ids,        # Ids of any type (m,)
+    ids,        # Ids (m,)
     secret:str, # 16 characters
 )->np.ndarray:  # uint64 (m,)
     "One key a person; all missing ids have one"
@@ -117,11 +74,10 @@ def _id_keys(
 def _hashed(ids, secret):
     "See `_id_keys`"
     from pandas.util import hash_array
-    if isinstance(ids, np.ndarray): ids = _plain_array(ids)
+    if isinstance(ids, np.ndarray) and ids.dtype.kind == 'U': ids = ids.astype(object)
     if not hasattr(ids, 'iloc'): # pandas looks at the cells of objects unless it is told not to
         ids = pd.Series(ids, dtype=object if getattr(ids, 'dtype', object) == object else None)
     ids = plain_column(ids)
-    if isinstance(ids.dtype, pd.IntervalDtype): ids = ids.astype(object) # ends that are equal print differently: -0 and 0
     mixed = ids.dtype == object and pd.api.types.infer_dtype(ids) not in _PLAIN
     if mixed: ids = pd.Series([_text(x) for x in ids], dtype=object)
     try: codes, known = _distinct(ids)
@@ -248,8 +204,8 @@ class UnitRows(Rows):
         "The counts, beyond all bounds for rows without an id: nobody knows whose they are"
         nobody = table.keys == _id_keys([None], self.secret)
         if nobody.all(): raise ValueError(
-            "no row has an id. Integers from 2^53 on are none where they may have been floats, as in Dask's"
-            " int64, or in CSV beside a gap: give them as text, or in a type with gaps such as Int64")
+            "no row has an id, which is a text or an integer. Integers from 2^53 on are none where they may have"
+            " been floats, as in Dask's int64, or in CSV beside a gap: give them as text, or as Int64")
         return ByPerson(table.keys, np.where(nobody, _NOBODY, table.values))
 
     def _counted_ids(self):
@@ -310,7 +266,7 @@ def as_units(
     rows = as_rows(A, y, n, strict=strict if not isinstance(unit, str) else None)
     if isinstance(unit, str):
         rows, unit = _ids_dropped(rows, unit)
-        check_readable({c: t for c, t in rows.declared_types().items() if c == unit})
+        _check_ids({c: t for c, t in rows.declared_types().items() if c == unit})
     else: unit = _as_ids(unit)
     rows.check_types(strict)
     if isinstance(unit, pd.Series): check_labels(unit, rows.labels())
@@ -325,23 +281,36 @@ def check_labels(ids, *parts):
             raise ValueError("rows and ids (unit=) are labelled differently: align them, name the"
                              " column, or pass .to_numpy() if their order agrees")
 
+def _check_ids(types):
+    "Raise if ids are of a type that is neither text nor integers; looks at no cell"
+    wrong = {c: t for c, t in types.items() if not _may_hold_ids(t)}
+    if wrong: raise ValueError(f"ids (unit=) must be text or integers, not {named_types(wrong)}:"
+                               " make text of them beforehand, always in one spelling")
+
+def _may_hold_ids(t):
+    "Is it a type of text, numbers or objects, coded or not? Not of bytes and truth values"
+    t = getattr(t, 'pyarrow_dtype', t)
+    if kind_of(t) == 'category': return _may_hold_ids(t.categories.dtype if hasattr(t, 'categories') else t.value_type)
+    return kind_of(t) in ('number', 'text', 'object') and not re.search(r'bool|binary|S\d', str(t))
+
 def _cells(ids):
     "Ids of Arrow, Polars and masked arrays as a list: else one that is missing makes floats of all"
     if isinstance(ids, np.ma.MaskedArray):
         return np.where(np.ma.getmaskarray(ids), None, ids.data.astype(object)).tolist()
-    if hasattr(ids, 'to_arrow') and (ids.dtype.is_temporal() or ids.dtype.is_nested() or str(ids.dtype) == 'String'):
+    if hasattr(ids, 'to_arrow') and str(ids.dtype) != 'Object':
+        need_arrow()
         ids = ids.to_arrow()
     if not hasattr(ids, 'to_pylist'): return ids.to_list() if hasattr(ids, 'to_list') else ids
-    check_readable({'unit': ids.type})
+    _check_ids({'unit': ids.type})
     if str(ids.type).startswith('dictionary'): ids = decoded(ids)
     return plain_cells(ids).to_pylist()
 
 def _as_ids(unit):
-    "Ids, one a row, whatever they are"
+    "Ids, one a row, of a type that may hold them"
     if isinstance(unit, pd.Index):
         unit = unit.to_numpy() if isinstance(unit.dtype, np.dtype) else unit.array
     t = getattr(unit, 'dtype', None)
-    if isinstance(t, (np.dtype, pd.api.extensions.ExtensionDtype)): check_readable({'unit': t})
+    if isinstance(t, (np.dtype, pd.api.extensions.ExtensionDtype)): _check_ids({'unit': t})
     if isinstance(unit, pd.api.extensions.ExtensionArray): return unit
     if not hasattr(unit, 'iloc'): unit = _cells(unit)
     if isinstance(unit, (list, tuple)): return np.fromiter(unit, object, len(unit))

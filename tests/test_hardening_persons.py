@@ -5,6 +5,7 @@ own id alone, not on the rows around it.
 """
 import math
 import sys
+import uuid
 import threading
 import uuid
 import warnings
@@ -62,19 +63,17 @@ def silently(f, *args, **more):
 
 @pytest.mark.parametrize('odd', ODD)
 @pytest.mark.parametrize('road', ['column', 'array', 'list'])
-def test_every_id_is_a_person(frame, odd, road):
+def test_no_cell_is_refused_as_an_id(frame, odd, road):
     ids = with_cell(frame.who, ODD[odd])
     A, y = frame[['a', 'b']], frame.y
     if road == 'column': made = silently(dp_ssp, A.assign(who=ids), y, 1., safe=True, unit='who')
     else: made = silently(dp_ssp, A, y, 1., safe=True, unit=ids.to_numpy() if road == 'array' else list(ids))
-    nobody = odd in ('none', 'decimal', 'huge', 'half a character', 'object') # what can't be printed is no id
-    assert made.who.units == (80 if nobody else 81) # the row is a person of its own, or nobody's
+    assert made.who.units == 80 + (odd == 'digits') # the row is nobody's, but where its id is a text
 
 
 SPELLINGS = {
     'decimals': [Decimal('7777'), Decimal('7777.0'), Decimal('7777.00')],
-    'hours': [pd.Timestamp('2026-05-01T12:00Z'), pd.Timestamp('2026-05-01T14:00', tz='Europe/Zurich')],
-    'numbers': [7777, 7777., '7777', Decimal('7777'), Fraction(7777)]}
+    'numbers': [7777, 7777., '7777', '7777.0', Decimal('7777')]}
 
 @pytest.mark.parametrize('kind', SPELLINGS)
 def test_one_person_whatever_stands_around(frame, kind):
@@ -399,17 +398,16 @@ def _of_polars(ids):
     return pl.DataFrame({'a': np.arange(240.), 'y': np.arange(240.) % 7, 'who': ids})
 
 
-@pytest.mark.parametrize('kind', ['memoryview', 'set', 'address'])
+@pytest.mark.parametrize('kind', ['memoryview', 'set', 'address', 'uuid'])
 @pytest.mark.parametrize('road', ['column', 'array', 'list'])
 def test_ids_of_python_objects(frame, kind, road):
-    "A database's bytes print as an address, and were each row's own person"
-    made = {'memoryview': lambda i: memoryview(b'p%d' % i), 'address': lambda i: object(),
-            'set': lambda i: frozenset([f'{i}', 'a', 'b', 'c'] if i % 2 else ['c', 'b', f'{i}', 'a'])}[kind]
+    "A database's bytes print as an address, and were each row's own person; only UUIDs are taken for their text"
+    made = {'memoryview': lambda i: memoryview(b'p%d' % i), 'address': lambda i: object(), 'uuid': lambda i: uuid.UUID(int=i),
+            'set': lambda i: frozenset([f'{i}', 'a', 'b', 'c'])}[kind]
     ids = pd.Series([made(i//3) for i in range(240)], dtype=object)
-    if kind == 'set': ids[::2] = [frozenset(reversed(sorted(x))) for x in ids[::2]]
     unit = dict(column='who', array=ids.to_numpy(), list=list(ids))[road]
     call = lambda: as_units(frame[['a']].assign(who=ids) if road == 'column' else frame[['a']], frame.y, unit, strict=False).units
-    if kind != 'address': assert call() == 80
+    if kind == 'uuid': assert call() == 80
     else:
         with pytest.raises(ValueError, match='no row has an id'): call()
 
