@@ -21,7 +21,7 @@ import numpy as np
 from . import __version__
 from .account import FORMAT, Account
 from .checks import PrivacyLeakWarning
-from .files import ACCOUNT, files_of, matches, number_of_rows, read_table
+from .files import ACCOUNT, files_of, is_shared, matches, number_of_rows, read_table
 from .formulas import level_texts
 from .front import fit, plan
 from .preconditioning import INTERCEPT
@@ -406,12 +406,14 @@ def _holds_its_files(path):
     return all(path in Path(os.path.realpath(p)).parents for p in path.rglob('*'))
 
 def _account_path(args):
-    "The account that was named, or the one beside the private rows, or beside a folder around them"
+    "The account that was named, or the one beside the private rows, packed or not, or beside a folder around them"
     if args.no_account: return None
     if args.account: return Path(args.account)
     real = _real(args.private)
     own, *around = [p.with_name(p.name + ACCOUNT) for p in (real, *real.parents) if p.name]
-    path = next((p for p in around if p.exists()), own)
+    beside = sorted(real.parent.glob(f'*{ACCOUNT}'))
+    same = [p for p in beside if is_shared([real], [str(p).removesuffix(ACCOUNT)])] # packed, or linked
+    path = next((p for p in (*around, own, *same) if p.exists()), own)
     if path.exists() or not any(real.rglob(f'*{ACCOUNT}')): return path
     raise ValueError("a file in this folder has an account of its own: --account names the one to charge")
 

@@ -487,10 +487,11 @@ def _as_table(known, names, run):
 
 def _range(name, v):
     "Low and high; a typical size t means from -4t to 4t"
-    low, high = (-4*v, 4*v) if np.isscalar(v) else v
+    try: low, high = map(float, (-4*v, 4*v) if np.isscalar(v) else v)
+    except (TypeError, ValueError): low = high = math.nan
     if not -1e60 < low < high < 1e60:
         raise ValueError(f"the range of {name} must be (low, high) with low < high, or a size > 0")
-    return float(low), float(high)
+    return low, high
 
 def _check_fits(known, names, run):
     "Raise if what is known is not about these columns"

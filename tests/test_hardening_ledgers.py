@@ -267,6 +267,21 @@ def test_an_account_beside_a_folder_speaks_for_the_files_in_it(folder, capsys):
     assert 'folder around it' in capsys.readouterr().err
 
 
+@pytest.mark.parametrize('how', ['packed', 'packed, the first gone', 'linked'])
+def test_the_same_rows_under_another_name_are_charged_to_their_account(folder, capsys, how):
+    "What was packed or linked opened an account of its own, so the limit held twice"
+    assert typed('private.csv', epsilon=9) == 0, capsys.readouterr().err
+    other = 'again.csv' if how == 'linked' else 'private.csv.gz'
+    if how == 'linked': os.link('private.csv', other)
+    else: pd.read_csv('private.csv').to_csv(other, index=False)
+    if 'gone' in how: os.unlink('private.csv')
+    assert typed(other, epsilon=9) == 2
+    assert 'left' in capsys.readouterr().err
+    assert [p.name for p in folder.glob('*.account.json')] == ['private.csv.account.json']
+    pd.read_csv(other).to_csv('other.csv', index=False)
+    assert typed('other.csv', epsilon=9) == 0 # a copy can't be told from other rows
+
+
 def test_coefficients_without_any_error_have_a_table(folder, capsys):
     "Public responses that are all 1 left coefficients of variance 0, and a test that could not be solved"
     rows = PRIVATE.assign(y=(PRIVATE.y > -3)*1., g=['u', 'v']*(len(PRIVATE)//2))
