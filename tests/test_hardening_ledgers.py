@@ -1,5 +1,6 @@
 "No road leads past a ledger, no file lies about one, and nothing is written over one"
 import copy
+import os
 import io
 import json
 import pickle
