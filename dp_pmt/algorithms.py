@@ -14,8 +14,9 @@ from inspect import signature
 import numpy as np
 from scipy.stats import wishart
 
-from .checks import PrivacyLeakWarning, as_matrix, check_choice, check_finite
-from .checks import check_fraction, check_integer, check_positive, check_rng, label, warn
+from .cells import as_matrix, check_finite
+from .checks import PrivacyLeakWarning, check_choice, check_fraction, check_integer
+from .checks import check_positive, check_rng, label, warn
 from .crossing import Pass, Run, takes_options
 from .preconditioning import Coordinates, Moments, PublicMoment, public_rows
 from .preconditioning import radius_A, radius_y

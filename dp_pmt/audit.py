@@ -24,7 +24,8 @@ from tqdm.auto import tqdm
 
 from .release import Release
 from .results import Fit
-from .checks import check_finite, check_fraction, check_integer, check_positive
+from .cells import check_finite
+from .checks import check_fraction, check_integer, check_positive
 from .privacy import gaussian_eps, zcdp_to_eps
 
 # %% ../nbs/50_audit.ipynb #5f21fbd8

@@ -18,7 +18,8 @@ from pathlib import Path
 import numpy as np
 from tqdm.auto import tqdm
 
-from .checks import check_path, kind_of, to_floats
+from .cells import kind_of, to_floats
+from .checks import check_path
 from .files import arrays, as_frame, chosen, is_twice, need_arrow, refuse_types, skipping
 from .rows import BLOCK, ArrayRows, NoRows, Rows, Sums, add_up, as_rows, check_known
 from .rows import quietly

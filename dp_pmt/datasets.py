@@ -16,7 +16,8 @@ import numpy as np
 import pandas as pd
 from fastcore.basics import AttrDict
 
-from .checks import as_matrix, check_finite, check_integer, check_positive
+from .cells import as_matrix, check_finite
+from .checks import check_integer, check_positive
 
 # %% ../nbs/40_datasets.ipynb #1d212f06
 def spectrum(

@@ -17,7 +17,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .checks import NULL_WORDS, check_readable, kind_of, named_types, plain_cells, unicode_cells
+from .cells import NULL_WORDS, check_readable, kind_of, named_types, plain_cells
+from .cells import unicode_cells
 from .rows import BLOCK, NoRows, Rows, check_known, quietly
 
 # %% ../nbs/11_files.ipynb #09997f2d

@@ -23,8 +23,9 @@ from operator import add
 import numpy as np
 import pandas as pd
 
-from .checks import NULL_WORDS, TEXT, cell_number, check_choice, check_readable, label, one_moment
-from .checks import one_of, plain_column, shown, spelled
+from .cells import NULL_WORDS, TEXT, cell_number, check_readable, one_moment, plain_column
+from .cells import spelled
+from .checks import check_choice, label, one_of, shown
 from .files import TableRows, decimal_points, open_rows, quietly
 from .rows import BLOCK, Rows, as_rows, check_known
 

@@ -19,8 +19,9 @@ import pandas as pd
 
 from .algorithms import dp_pmtolse, dp_ssp
 from .anchored import dp_anchored, public_anchor
+from .cells import kind_of
 from .checks import check_choice, check_fraction, check_integer, check_options
-from .checks import check_positive, kind_of, one_of, warn
+from .checks import check_positive, one_of, warn
 from .crossing import warn_overlap
 from .files import files_of, is_shared, read_table
 from .formulas import EncodedRows, Encoding, level_texts

@@ -14,7 +14,8 @@ from pathlib import Path
 import numpy as np
 
 from .anchored import SURE, Anchor, around_sure, best_of, public_anchor, public_whitener, windowed
-from .checks import as_matrix, check_finite, check_integer, check_positive
+from .cells import as_matrix, check_finite
+from .checks import check_integer, check_positive
 from .privacy import no_less
 from .crossing import Run
 from .preconditioning import Coordinates, PublicMoment, PublicRows, PublishedMoment, public_rows

@@ -12,8 +12,9 @@ import math
 import numpy as np
 from fastcore.basics import AttrDict
 
-from .checks import as_matrix, check_all, check_finite, check_fraction, check_integer
-from .checks import check_choice, check_positive, check_rng
+from .cells import as_matrix, check_finite
+from .checks import check_all, check_choice, check_fraction, check_integer, check_positive
+from .checks import check_rng
 from .preconditioning import spectral_bounds
 from .privacy import ENSEMBLES
 from .release import Release

@@ -17,8 +17,8 @@ import numpy as np
 from fastcore.basics import AttrDict
 from scipy.linalg import block_diag
 
-from .checks import as_matrix, check_all, check_choice, check_finite
-from .checks import check_fraction, check_positive
+from .cells import as_matrix, check_finite
+from .checks import check_all, check_choice, check_fraction, check_positive
 from .rows import Rows, as_rows
 
 # %% ../nbs/13_preconditioning.ipynb #923902ea

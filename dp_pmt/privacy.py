@@ -18,7 +18,8 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import erfcx, ndtr
 
-from .checks import PrivacyLeakWarning, check_all, check_choice, check_finite, check_fraction
+from .cells import check_finite
+from .checks import PrivacyLeakWarning, check_all, check_choice, check_fraction
 from .checks import check_integer, check_positive, check_rng, label, shown
 
 # %% ../nbs/01_privacy.ipynb #05b82e2a

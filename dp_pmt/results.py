@@ -14,8 +14,8 @@ import numpy as np
 import pandas as pd
 from scipy.stats import t as t_law
 
-from .checks import as_matrix, check_choice, check_finite, check_fraction
-from .checks import check_positive, label, warn
+from .cells import as_matrix, check_finite
+from .checks import check_choice, check_fraction, check_positive, label, warn
 from .documents import agree, as_array, budget_from, budget_to, check_claim, hand_over
 from .documents import unseal, versions
 from .formulas import Encoding

@@ -24,8 +24,8 @@ from threading import Lock
 import numpy as np
 from threadpoolctl import ThreadpoolController
 
-from .checks import PrivacyLeakWarning, check_integer, label, one_of, plain_column
-from .checks import shape_of, to_floats, warn
+from .cells import plain_column, shape_of, to_floats
+from .checks import PrivacyLeakWarning, check_integer, label, one_of, warn
 
 # %% ../nbs/10_rows.ipynb #5f184823
 BLOCK = 2**19 # numbers in a block, four megabytes

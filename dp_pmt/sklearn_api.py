@@ -16,7 +16,8 @@ import pandas as pd
 
 from .algorithms import dp_ssp
 from .anchored import dp_anchored
-from .checks import PrivacyLeakWarning, check_readable, plain_column, shown, to_floats, warn
+from .cells import check_readable, plain_column, to_floats
+from .checks import PrivacyLeakWarning, shown, warn
 from .crossing import warn_overlap
 from .files import in_memory
 from .glm import dp_glm

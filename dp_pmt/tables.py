@@ -19,7 +19,8 @@ import pandas as pd
 from scipy.stats import f as f_law
 from scipy.stats import t as t_law
 
-from .checks import as_matrix, check_fraction, label
+from .cells import as_matrix
+from .checks import check_fraction, label
 
 # %% ../nbs/20a_tables.ipynb #b3b7352b
 def interval_table(

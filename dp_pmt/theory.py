@@ -12,7 +12,8 @@ import math
 import numpy as np
 from fastcore.basics import AttrDict
 
-from .checks import as_matrix, check_all, check_choice, check_fraction, check_positive
+from .cells import as_matrix
+from .checks import check_all, check_choice, check_fraction, check_positive
 from .preconditioning import radius_A, radius_y, spectral_bounds
 
 # %% ../nbs/30_theory.ipynb #944ae415

@@ -18,7 +18,8 @@ from numbers import Integral
 import numpy as np
 import pandas as pd
 
-from .checks import NULL_WORDS, kind_of, label, named_types, plain_cells, plain_column, spelled
+from .cells import NULL_WORDS, kind_of, named_types, plain_cells, plain_column, spelled
+from .checks import label
 from .files import decoded, in_memory, need_arrow, quietly
 from .rows import Rows, Sums, as_rows, same_labels
 

@@ -153,7 +153,7 @@ ROAD = [ # (pages, first line, second line, x, y, width)
     (['20_queries', '13_preconditioning'], 'queries', 'sums, clipped', 166, 102, 142),
     (['22_crossing', '02_noise'], 'the crossing', 'noise is added', 346, 102, 122),
     (['24_algorithms', '25_anchored', '25b_glm', '26_persons', '23_release'], 'estimators', 'from noisy sums', 494, 102, 166),
-    (['00_checks'], 'checks', 'what may come in', 8, 190, 132),
+    (['00_checks', '00a_cells'], 'checks', 'what may come in', 8, 190, 132),
     (['25a_knowledge'], 'public knowledge', 'rows, ranges, tables', 166, 190, 142),
     (['02a_account'], 'account', 'what was spent', 346, 190, 122),
     (['21_results', '20a_tables', '20b_documents', '22a_inference', '26a_intervals'], 'results', 'tables, files, statements', 494, 190, 166),
