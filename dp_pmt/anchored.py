@@ -19,7 +19,7 @@ from scipy.ndimage import maximum_filter1d
 
 from .checks import check_choice, check_positive
 from .checks import warn as warn_user
-from .crossing import Run, takes_options
+from .crossing import Run, takes_options, warn_overlap
 from .inference import Influences, PersonInfluences, ResidualSizes
 from .inference import clip_bias, clip_excess, errors
 from .inference import inference_share, influence_query
@@ -821,6 +821,7 @@ def _fit_knowing(A, y, known, rho, rng, how, options):
     known = getattr(import_module(module), function)(known)
     rows = (known.rows, None) if known.labelled else None
     run = Run(A, y, rho, rng, rows, passes=2, warn_intercept=how[-1], **options)
+    if known.rows and not rows: warn_overlap(A, known, run.rows.files, known.rows.files)
     check_questions(run, *how[:2])
     at, notes = known.belief(run)
     fit = fit_from(run, at, *how, rho=run.budget.left if run.budget.spent else None)
@@ -922,6 +923,7 @@ def _empty_rows(n, sizes, used):
 
 def _rounded_up(x):
     "Two digits, and not less"
+    if not x > 0: return 0. # less than a float holds
     digit = 10.**(math.floor(math.log10(x)) - 1)
     return float(f'{math.ceil(x/digit)*digit:.2g}')
 

@@ -11,6 +11,7 @@ import math
 import re
 import unicodedata
 import warnings
+from datetime import datetime, timezone
 from decimal import Decimal
 from numbers import Real
 
@@ -26,7 +27,7 @@ def kind_of(
     t,   # Type of a column: of numpy, pandas or Arrow
 )->str:  # `'number'`, `'text'`, `'object'`, `'category'`, `'other'` (dates, say), or nothing
     "What a type holds; nothing, unless every cell can be read by itself, whatever it is"
-    if type(t).__module__.startswith('pyarrow'): return _of_arrow(t)
+    if any(c.__module__.startswith('pyarrow') for c in type(t).__mro__): return _of_arrow(t) # also those that pandas adds
     if not isinstance(t, np.dtype): return _of_pandas(t)
     if t.kind in 'mM': return 'other' if np.datetime_data(t) in [(u, 1) for u in _UNITS] else ''
     return _OF_NUMPY.get(t.kind, '')
@@ -143,6 +144,7 @@ def plain_column(
         if plain is words: return column
         codes = column.cat.codes.to_numpy()
         return pd.Series(plain.array.take(codes, allow_fill=True), **labels)
+    if isinstance(t, np.dtype) and not t.isnative: return column.astype(t.newbyteorder('=')) # pandas can't pick cells of others
     if isinstance(t, pd.DatetimeTZDtype): return _within_zone(column)
     if t.kind == 'c': return _real_where_real(column)
     if getattr(t, 'storage', None) != 'pyarrow' and not isinstance(t, pd.ArrowDtype): return column
@@ -195,9 +197,15 @@ def one_moment(
     m = _MOMENT.fullmatch(text)
     if not m: return text
     day, minute, second, fraction, zone, last = m.groups('')
+    if zone: day, minute = _at_zero(day, minute, '+00:00' if zone == 'Z' else f"{zone[:3]}:{last[-2:] or '00'}")
     time = minute + (second or ':00') + fraction.rstrip('0').rstrip('.')
-    if zone: zone = '+00:00' if zone == 'Z' else f"{zone[:3]}:{last[-2:] or '00'}"
+    zone = zone and '+00:00'
     return day if f'{time}{zone}' == '00:00:00' else f'{day}T{time}{zone}'
+
+def _at_zero(day, minute, zone):
+    "Day and minute in the zone of the first meridian, in which databases hand moments on; some have none"
+    try: return f'{datetime.fromisoformat(f"{day}T{minute}{zone}").astimezone(timezone.utc):%Y-%m-%d %H:%M}'.rjust(16, '0').split()
+    except (ValueError, OverflowError): return day, minute
 
 TEXT = (str, bytes, memoryview) # what `spelled` takes
 
@@ -218,9 +226,9 @@ def _as_cell(x):
     if hasattr(x, '__array__') and not isinstance(x, np.generic): # a number in an array
         x = np.ma.filled(x, math.nan)[()]
     if isinstance(x, TEXT):
-        x = spelled(x).strip().lower()
+        x = spelled(x).strip(' \t\n\r\v\f').lower()
         if x in ('true', 'false'): return float(x == 'true')
-        if '_' in x or not x.isascii(): return math.nan # only Python takes 1_000 for a number
+        if re.search(r'[^ -~]|_', x): return math.nan # only Python takes 1_000 for a number, or 1 after a separator
     elif not isinstance(x, (Real, Decimal, np.bool_)): return math.nan
     return float(x)
 

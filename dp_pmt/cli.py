@@ -410,12 +410,21 @@ def _account_path(args):
     if args.no_account: return None
     if args.account: return Path(args.account)
     real = _real(args.private)
-    own, *around = [p.with_name(p.name + ACCOUNT) for p in (real, *real.parents) if p.name]
-    beside = sorted(real.parent.glob(f'*{ACCOUNT}'))
-    same = [p for p in beside if is_shared([real], [str(p).removesuffix(ACCOUNT)])] # packed, or linked
-    path = next((p for p in (*around, own, *same) if p.exists()), own)
-    if path.exists() or not any(real.rglob(f'*{ACCOUNT}')): return path
+    known = _accounts_of(real)
+    if known: return known[0]
+    if not any(real.rglob(f'*{ACCOUNT}')): return _beside(real)
     raise ValueError("a file in this folder has an account of its own: --account names the one to charge")
+
+def _beside(path):
+    "Where the account of a file or folder is"
+    return path.with_name(path.name + ACCOUNT)
+
+def _accounts_of(path):
+    "Accounts of a file or folder: of a folder around it, its own, that of the same file packed or linked"
+    others = sorted(path.parent.glob(f'*{ACCOUNT}'))
+    same = [p for p in others if is_shared([path], [str(p).removesuffix(ACCOUNT)])]
+    places = [*map(_beside, [*(p for p in path.parents if p.name), path]), *same]
+    return [p for p in places if p.exists()]
 
 def _account(args):
     "The account to charge; None if none is kept"
@@ -499,13 +508,15 @@ def _check_public(args, known):
 
 def _doubt(args, known, n):
     "What private rows have, and public ones rarely; nothing is compared with a number that is private"
-    paths = [Path(os.path.realpath(p)) for p in (known, *files_of(known))]
-    around = {q for p in paths for q in (p, *p.parents) if q.name}
-    if any(q.with_name(q.name + ACCOUNT).exists() for q in around):
-        return "an account beside it, or beside a folder around it, as private rows do"
+    if _is_charged(known): return "an account beside it, or beside a folder around it, as private rows do"
     if args.neighbours != 'replace' or args.unit is not None: return ''
     many = 0 < number_of_rows(args.private, args.sep, args.decimal) < 2*n
     return "more than half as many rows as the private ones" if many else ''
+
+def _is_charged(known):
+    "Has a file, or one of several, an account?"
+    paths = [Path(os.path.realpath(p)) for p in (known, *files_of(known))]
+    return any(map(_accounts_of, paths))
 
 def _public_words(args, known, made):
     "What was public, for the report"
@@ -541,6 +552,8 @@ def _check_kept(out, *needed):
     taken = real in [os.path.realpath(p) for p in needed if p]
     if taken or _is_account(real): raise ValueError(
         "--out names a file that is read, or an account, which would be lost: choose another")
+    if any(Path(os.path.realpath(p)) in Path(real).parents for p in needed if p): raise ValueError(
+        "--out lies in a folder whose files are read as rows: choose another")
 
 def _check_writable(out):
     "Raise if a file can't be written, before anything is spent; none is left where there was none"
@@ -558,6 +571,8 @@ def _plan(args):
     "dp_pmt plan"
     _check_price(args, 'width')
     _check_file(args.public)
+    if _is_charged(args.public): raise ValueError(
+        "plan computes from public rows without noise, and these have an account, as private rows do")
     asked = dict(_model(args), public=args.public, n=args.rows, complete=args.complete)
     if args.width is not None:
         epsilon = plan(**asked, width=args.width, of=args.of)

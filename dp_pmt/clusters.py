@@ -9,6 +9,7 @@ __all__ = ['DaskRows', 'SparkRows', 'Sites', 'watched', 'Checkpoint']
 import hashlib
 import os
 import pickle
+import secrets
 import time
 from functools import partial, reduce
 from itertools import islice
@@ -377,6 +378,7 @@ class Checkpoint(_Around):
     ):
         super().__init__(A, y)
         self.path, self.every = check_path(path), every
+        self.secret = _secret_of(self.path)
         if self.once:
             raise ValueError("a checkpoint reads the rows again after a crash:"
                              " give files or arrays, not what can be read only once")
@@ -398,10 +400,10 @@ class Checkpoint(_Around):
             got = add_up(f, part)
             total = got if total is None else total + got
             if time.monotonic() - since >= self.every:
-                _save(self.path, {**known, key: (total.n, total)})
+                _save(self.path, {**known, key: (total.n, total)}, self.secret)
                 since = time.monotonic()
         if total is None: raise NoRows
-        _save(self.path, {**known, key: (-1, total)}) # -1: a finished pass
+        _save(self.path, {**known, key: (-1, total)}, self.secret) # -1: a finished pass
         return total
 
     def _from(self, columns, done):
@@ -431,7 +433,13 @@ def _unpacked(z, key):
     done, n, count = z[f'{key}/head']
     return int(done), Sums(int(n), [z[f'{key}/{i}'] for i in range(count)])
 
-def _save(path, known):
+def _secret_of(path):
+    "The secret under which ids were hashed before the crash, or a new one"
+    try:
+        with np.load(path, allow_pickle=False) as z: return str(z['secret'])
+    except Exception: return secrets.token_hex(8)
+
+def _save(path, known, secret):
     "Write the file, whole or not at all, for its owner only; sums that are no numbers are not kept"
     sums = {key: [np.asarray(part) for part in total.parts] for key, (_, total) in known.items()}
     if any(part.dtype == object for parts in sums.values() for part in parts): return
@@ -441,5 +449,5 @@ def _save(path, known):
     side.unlink(missing_ok=True)
     with os.fdopen(os.open(side, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), 'wb') as file:
         said = 'exact sums of private rows: NOT private'
-        np.savez(file, WARNING=said, keys=list(known), **fields, **heads)
+        np.savez(file, WARNING=said, secret=secret, keys=list(known), **fields, **heads)
     os.replace(side, path)

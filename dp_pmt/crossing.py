@@ -14,6 +14,7 @@ from inspect import signature
 from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 from fastcore.meta import delegates
 from scipy.stats import f as f_law
 
@@ -303,8 +304,9 @@ class Run:
 
 def _name_of(unit):
     "What the ids are called, for the ledger; nothing where they have no name"
-    name = unit if isinstance(unit, str) else getattr(unit, 'name', None)
-    if not isinstance(name, str): return ''
+    column = isinstance(unit, (pd.Series, pd.Index)) or type(unit).__module__.startswith('polars')
+    name = unit if isinstance(unit, str) else unit.name if column else '' # that of a Dask array is a hash of its cells
+    if not isinstance(name, str) or not name: return ''
     hashed = ''.join(chr(97 + b % 26) for b in hashlib.sha256(name.encode(errors='replace')).digest()[:12])
     return label(name, hashed) # what may not be quoted can be told apart
 
@@ -337,6 +339,7 @@ def warn_overlap(
     public_files=(), # Paths of the public rows
 ):
     "Warn if `B` is cut out of `A`, or its file is one of `A`'s; looks at addresses and paths only"
+    for at in ('rows', 'origin'): B = B if hasattr(B, 'iloc') else getattr(B, at, B) # of knowledge, of public rows
     arrays = isinstance(A, np.ndarray) and isinstance(B, np.ndarray)
     same = A is B or arrays and np.shares_memory(A, B)
     if not (same or is_shared(files, public_files)): return

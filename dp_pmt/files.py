@@ -165,9 +165,10 @@ class TableRows(Rows):
         ordered=True,  # Do they come in the same order each time?
         declared=True, # Are the types declared? Those of CSV are guesses
         points=True,   # Do numbers have decimal points?
+        each=(),       # Types by name in each file
     ):
         self.batches, self.names, self.response = batches, list(columns), y
-        self.types, self.declared, self.count = types, declared, count
+        self.types, self.declared, self.count, self.each = types, declared, count, each
         self.files, self.once, self.ordered, self.points = tuple(files), once, ordered, points
         self.coded = () # columns whose text `frames` gives as categories
 
@@ -196,6 +197,11 @@ class TableRows(Rows):
     def declared_types(self):
         "Types of the columns; those of CSV are not declared"
         return self.types if self.declared else {}
+
+    def types_of(self, column):
+        "Its types in all files"
+        each = [types[column] for types in self.each if column in types]
+        return each if self.declared and each else super().types_of(column)
 
     def blocks(self, skip=0):
         "The rows from `skip` on, in blocks of one length, as numbers"
@@ -297,6 +303,8 @@ def _opened_stream(A, kind):
     once, stream = isinstance(A, pa.RecordBatchReader), pa.RecordBatchReader.from_stream
     opened = lambda: A if once else stream(A)
     batches = lambda names, skip, *_: skipping((b.select(names) for b in opened()), skip)
+    if kind == 'polars' and any('Int128' in str(t) for t in getattr(A, 'schema', {}).values()):
+        raise ValueError("Arrow has no integers of 128 bits: cast these columns, ids to text")
     types = _types(opened().schema) | (objects_of_polars(A) if kind == 'polars' else {})
     count = None if once else partial(len, A)
     ordered = kind not in ('duckdb', '_duckdb') # a query doesn't promise an order
@@ -419,21 +427,15 @@ def _opened_files(files, sep, decimal):
     data = ds.dataset(files, format=csv.format() if csv else kind)
     more = dict(count=data.count_rows, files=files, declared=csv is None,
                 points=csv is None or decimal == '.')
-    return partial(_read, files, csv), _types_of_all(data.schema, files, csv), more
+    others = () if csv else [ds.dataset(path, format=kind).schema for path in files[1:]]
+    more['each'] = [*map(_types, (data.schema, *others))]
+    return partial(_read, files, csv), _types_of_all(more['each']), more
 
-def _types_of_all(schema, files, csv):
-    "Types by name, those of the first file; but where another file's holds what fewer columns may hold, that one"
-    import pyarrow.dataset as ds
-    types = _types(schema)
-    for path in () if csv else files[1:]:
-        for f in ds.dataset(path, format=_kind(path)).schema:
-            if f.name in types: types[f.name] = min(types[f.name], f.type, key=_welcome)
+def _types_of_all(each):
+    "Types by name, those of the first file; but where any file's can't be read cell by cell, that one"
+    types = dict(each[0])
+    for more in each[1:]: types |= {c: t for c, t in more.items() if c in types and not kind_of(t)}
     return types
-
-def _welcome(t):
-    "Which columns may be of this type? None, not those of numbers and ids, not those of ids, any"
-    kind = kind_of(t)
-    return 0 if not kind else 1 if kind == 'other' else 2 if kind == 'text' and 'binary' in str(t) else 3
 
 def _read(files, csv, names, skip, raw, coded=()):
     "Batches of files, one after the other"
@@ -534,14 +536,14 @@ def read_table(
     A,               # Files (a path, a pattern, a folder, a list), an Arrow, Polars or DuckDB table
     sep:str=None,    # What separates the fields of a CSV file; None: a comma, in .tsv files a tab
     decimal:str='.', # Decimal point of a CSV file: `'.'` or `','`
-    levels:dict=None, # {column: its levels, as text}: where NA is one, it is no gap in CSV
+    levels:dict=None, # {column: its levels}, of columns that stay text in CSV; where NA is one, it is no gap
 ):                   # A pandas frame
     "Public rows, all of them in memory"
     need_arrow()
     batches, types, more = quietly(_opened, A, sep, decimal)
     frame = quietly(lambda: as_frame(batches(list(types), 0, True)))
     if more.get('declared', True): return frame
-    return frame.apply(lambda c: _typed(c, decimal, (levels or {}).get(c.name, ())))
+    return frame.apply(lambda c: _typed(c, decimal, (levels or {}).get(c.name)))
 
 def number_of_rows(
     A,               # Files (a path, a pattern, a folder, a list)
@@ -552,11 +554,12 @@ def number_of_rows(
     *_, more = quietly(_opened, A, sep, decimal)
     return int(quietly(more['count']))
 
-def _typed(column, decimal, levels=()):
-    "A column of text as truth values or numbers, if all its cells are"
+def _typed(column, decimal, levels=None):
+    "A column of text as truth values or numbers, if all its cells are; where levels are texts, `01` is one"
     import pandas as pd
-    gaps = column.str.strip().isin(NULL_WORDS.difference(levels))
+    gaps = column.str.strip().isin(NULL_WORDS.difference(levels or ()))
     column = column.mask(gaps)
+    if levels: return column
     words = column.str.strip().str.lower()
     if words.notna().any() and words.dropna().isin(['true', 'false']).all():
         return words.eq('true').astype('boolean').mask(column.isna())

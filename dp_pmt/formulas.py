@@ -23,8 +23,8 @@ from operator import add
 import numpy as np
 import pandas as pd
 
-from .cells import NULL_WORDS, TEXT, cell_number, check_readable, one_moment, plain_column
-from .cells import spelled
+from .cells import NULL_WORDS, TEXT, cell_number, check_readable, kind_of, one_moment
+from .cells import plain_column, spelled
 from .checks import check_choice, label, one_of, shown
 from .files import TableRows, decimal_points, open_rows, quietly
 from .rows import BLOCK, Rows, as_rows, check_known
@@ -93,10 +93,17 @@ def _one_spelling(text):
     if text.lower() in ('true', 'false'): return text.capitalize() # TRUE in R, true in Arrow
     if '\r' in text: text = _BREAKS.sub(lambda m: '\n' if '\r' in m[0] else m[0], text) # as in CSV
     if m := _TIME.fullmatch(text): return m[1]
+    if m := _INTERVAL.fullmatch(text): return f'{m[1]}{_end(m[2])}, {_end(m[3])}{m[4]}'
     return one_moment(text)
+
+def _end(text):
+    "An end of an interval, as a level"
+    x = cell_number(text)
+    return one_moment(text) if math.isnan(x) else _real_level(x)
 
 _BREAKS = re.compile(r'[\r\n]+')
 _TIME = re.compile(r'(\d\d:\d\d):00(\.0+)?', re.ASCII) # of day
+_INTERVAL = re.compile(r'([\[(])([^ ,][^,]*), ([^ ,][^,]*)([\])])') # as pandas prints one
 
 
 def _interval_level(v):
@@ -106,7 +113,7 @@ def _interval_level(v):
 
 def _real_level(v):
     "A number as a text"
-    x = float(v)
+    x = float(str(v) if isinstance(v, (np.float16, np.float32)) else v)
     if math.isnan(x): return None
     if isinstance(v, Decimal) and 2**53 < abs(x) < 1e20 and v == int(v): return str(int(v))
     return str(int(x)) if x == int(min(max(x, -2**53), 2**53)) else repr(x)
@@ -116,11 +123,11 @@ def _codes(column, levels, unknown, numeric):
     "The place of each cell among `levels`; `unknown` if it has none, -1 if it is missing"
     column = plain_column(column)
     if numeric: return _number_codes(column, levels, unknown)
-    place, integers = _places(levels), _are_integers(levels)
+    place = _places(levels)
     def code(v):
         if type(v) is str and v in place: return place[v]
         text = _level(v)
-        if integers and text not in place and (m := _WHOLE.fullmatch(text)): text = m[1]
+        if text not in place and (m := _WHOLE.fullmatch(text)): text = m[1]
         return place.get(text, unknown)
     if isinstance(column.dtype, pd.CategoricalDtype):
         known = [code(v) for v in column.cat.categories]
@@ -138,12 +145,8 @@ def _places(levels):
     said = {level: j for j, level in enumerate(levels)}
     return {**dict.fromkeys(NULL_WORDS, -1), **known, **said, None: -1}
 
-# `1,0` where decimal commas are said; `01` is a code
+# what a writer makes of an integer beside a gap, `1,0` where decimal commas are said; `01` is a code
 _WHOLE = re.compile(r'(-?[1-9][0-9]*|0)(?:\.0*|,00?)', re.ASCII)
-
-def _are_integers(levels):
-    "Are all levels integers? Then a writer makes floats of them beside a gap"
-    return all(re.fullmatch('-?[1-9][0-9]*|0', v) for v in levels if v != 'other')
 
 def _small(codes):
     "Integers in as few bytes as hold them"
@@ -153,6 +156,7 @@ def _number_codes(column, levels, unknown):
     "The same for levels that are numbers; the word 'other' is a level too, where there is one"
     x = _numbers(column)
     values = np.array([_number(v) for v in levels]) # 'other' is none
+    if column.dtype in (np.float16, np.float32): values = values.astype(column.dtype).astype(float)
     order = np.argsort(values)
     at = order[np.searchsorted(values[order], x).clip(max=len(values) - 1)]
     codes = np.where(np.isnan(x), -1, np.where(values[at] == x, at, unknown))
@@ -699,9 +703,9 @@ def _given(levels, known=()):
 
 def level_texts(
     levels:dict, # {column: its levels}, from public knowledge, or None
-)->dict:         # {column: its levels as texts}
-    "Levels as they are compared; none, if they are none, which is refused when they are used"
-    try: return {column: texts for column, (texts, _) in _given(levels).items()}
+)->dict:         # {column: its levels}, of columns of text
+    "Levels that are texts, as they are compared; none, if they are none, which is refused when they are used"
+    try: return {column: texts for column, (texts, numeric) in _given(levels).items() if not numeric}
     except ValueError: return {}
 
 def _is_number(v):
@@ -712,7 +716,7 @@ def _shown_levels(column):
     "Levels of a public column, in order, and whether they are numbers"
     coded = isinstance(column.dtype, pd.CategoricalDtype)
     if coded: values = list(column.cat.remove_unused_categories().cat.categories) # a slice lists those of the whole table
-    else: values = pd.unique(column)
+    else: values = pd.unique(plain_column(column))
     values = [v for v in values if _level(v) not in (None, '\0')]
     numeric = all(map(_is_number, values))
     texts = list(dict.fromkeys(map(_level, values)))
@@ -993,11 +997,16 @@ def _ids(cells, decimal):
     "Ids as they are, but where decimal commas are said, `7,0` is `7.0`: beside a gap writers make floats of all"
     if decimal == '.': return cells
     cells = plain_column(cells)
-    t = getattr(cells.dtype, 'categories', cells).dtype
-    if t.type is not str: return cells
-    return cells.astype(t).str.replace(_COMMA, r'\1.\2', regex=True)
+    if cells.dtype.kind in 'biuf': return cells
+    return pd.Series([_id_with_point(v) for v in cells.to_numpy(object)], index=cells.index, dtype=object)
 
-_COMMA = r'^ *([+-]?[0-9]+),([0-9]*(?:[eE][+-]?[0-9]+)?) *$'
+def _id_with_point(v):
+    "A point is none of decimals there: no text that has one is an integer"
+    if not isinstance(v, str): return v
+    m = _COMMA.fullmatch(v)
+    return f'{m[1]}.{m[2]}' if m else v.replace('.', '.\0')
+
+_COMMA = re.compile(r' *([+-]?[0-9]+),([0-9]*(?:[eE][+-]?[0-9]+)?) *')
 
 @dataclass
 class _WithIds:
@@ -1011,8 +1020,15 @@ class _WithIds:
 def _with_points(frame, plan):
     "The frame with decimal points in columns of numbers, where they are text"
     numeric = [c for c, rule in plan['levels'].items() if rule['numeric']]
-    text = [c for c in {*plan['numbers'], *numeric} if isinstance(frame[c].dtype, pd.StringDtype)]
-    return frame.assign(**{c: decimal_points(frame[c]) for c in text})
+    return frame.assign(**{c: _numbers_with_points(frame[c]) for c in {*plan['numbers'], *numeric}})
+
+def _numbers_with_points(column):
+    "The same for one column; of objects cell by cell"
+    if isinstance(column.dtype, pd.StringDtype): return decimal_points(column)
+    if kind_of(column.dtype) not in ('text', 'object', 'category'): return column
+    cells = plain_column(column).to_numpy(object)
+    swapped = [v.replace('.', 'x').replace(',', '.') if isinstance(v, str) else v for v in cells]
+    return pd.Series(swapped, index=column.index, dtype=object)
 
 # %% ../nbs/14_formulas.ipynb #24d4a425
 class EncodedRows(Rows):
@@ -1026,6 +1042,7 @@ class EncodedRows(Rows):
         self.encoding, self.names, self.response = encoding, encoding.names, encoding.response
         self.decimal = check_choice('decimal', decimal, '.', ',')
         self.source = source = _source(table, encoding, sep)
+        if not getattr(source, 'points', True): self.decimal = ',' # as the file was opened
         for k in ('once', 'ordered', 'files', '_n'): setattr(self, k, getattr(source, k))
         known = {*(source.names or ()), source.response, *getattr(source, 'types', ())}
         absent = [c for c in encoding.columns if c not in known]
@@ -1074,6 +1091,7 @@ class EncodedRows(Rows):
         if known is not None and column not in known: raise ValueError(
             f"there is no column {label(column, 'of that name')!r} in the private rows:"
             " unit= names the column of the persons' ids")
+        if known is not None and list(known).count(column) > 1: raise ValueError("column names must differ from each other")
         rows = copy.copy(self)
         if isinstance(self.source, _FrameRows):
             rows.source = copy.copy(self.source)

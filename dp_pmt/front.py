@@ -56,7 +56,7 @@ def fit(
     budget:Budget=None,      # A `Budget` or `Account`; refuses before a private row is read
     sep:str=None,            # Between the fields of CSV files; None: a comma, or a tab in .tsv
     decimal:str='.',         # Decimal point of CSV files: `'.'` or `','`
-    unit=None,               # Who is protected: column of the persons' ids, or ids; None: a row
+    unit=None,               # Who is protected: column of the persons' ids (text, integers), or ids; None: a row
     **options,               # Of the estimator: `per_unit`, `neighbours` and its own
 )->Fit:
     "A private regression from tables, with noise for publication unless a seed is given"

@@ -296,7 +296,7 @@ def dp_glm(
     if family == 'gaussian': return dp_anchored(A, y, B, y_B, rho, rng, cov=cov, warn=warn,
                                                 inference_share=inference_share, **kwargs)
     check_inference(cov, inference_share)
-    run = Run(A, y, rho, rng, (B, y_B), passes=2, warn_intercept=False, **kwargs)
+    warn, run = bool(warn), Run(A, y, rho, rng, (B, y_B), passes=2, warn_intercept=False, **kwargs)
     check_questions(run, cov, inference_share)
     loss = _loss_for(family, run.public.y)
     at = glm_anchor(run.public.B, run.public.y, loss, run.intercept)

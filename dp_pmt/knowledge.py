@@ -265,7 +265,7 @@ def _visible_octaves(run, columns, rho):
     raise ValueError(
         f"rho = {run.budget.rho:.3g} can't show where {len(columns)} columns of {run.n} rows lie:"
         f" that takes about rho = {need/_LOOKS[0]:.2g}. Give the ranges of all columns and of the"
-        " response, or public rows, or spend more")
+        f" response, or public rows, or spend more. {run.budget.spent:.2g} was spent")
 
 # %% ../nbs/25a_knowledge.ipynb #cde124a9
 @dataclass(eq=False)
@@ -397,8 +397,7 @@ def _unlabelled(B):
     if isinstance(B, (str, Path)) or not hasattr(B, '__len__'):
         raise ValueError("public rows without responses must be an array or a frame;"
                          " else name the responses, y_B")
-    B, _, names, files = public_rows(B, np.zeros(len(B)))
-    return PublicRows(B, None, names, files)
+    return public_rows(B, np.zeros(len(B)))._replace(y=None)
 
 def _published(S, means, response, cross, n):
     "A published moment, checked"
@@ -409,11 +408,19 @@ def _published(S, means, response, cross, n):
     if not square or np.linalg.eigvalsh((S + S.T)/2)[0] <= 0:
         raise ValueError("a covariance matrix or second moment must be square, symmetric and"
                          " positive definite")
-    means, cross = (None if x is None else _vector(x, d) for x in (means, cross))
+    means, cross = (None if x is None else _vector(_in_order(x, names), d) for x in (means, cross))
     mean, size = (0., response) if means is None else response or (0., None)
     size = math.nan if size is None else check_positive('the size of the responses', size)
     n = check_integer('n', n)
     return PublishedMoment((S + S.T)/2, size, means, float(mean), cross, n, names)
+
+def _in_order(x, names):
+    "Numbers in the order of the columns, where both have names"
+    labels = list(map(str, x)) if isinstance(x, dict) else list(map(str, x.index)) if hasattr(x, 'index') and hasattr(x, 'iloc') else None
+    values = list(x.values()) if isinstance(x, dict) else x
+    if labels is None or names is None: return values
+    if sorted(labels) != sorted(names): raise ValueError("means and cross must have the names of the columns of S")
+    return [np.ravel(values)[labels.index(c)] for c in names]
 
 def _vector(x, d):
     "One number a column"

@@ -234,6 +234,7 @@ class PublicRows(NamedTuple):
     y:np.ndarray # Responses (n_B,)
     names:list   # Of the columns, or None
     files:tuple=() # Paths, where they came from files
+    origin:object=None # What they were made from: it must be no private rows
 
 # %% ../nbs/13_preconditioning.ipynb #0497fa5e
 @dataclass(eq=False)
@@ -281,7 +282,7 @@ def public_rows(
         " of the responses; dp_anchored takes public knowledge of any form, or none")
     if y_B is None and not isinstance(B, Rows):
         raise ValueError("give the public responses y_B, or the name of their column in B")
-    rows = as_rows(B, y_B, whose='public rows')
+    rows, origin = as_rows(B, y_B, whose='public rows'), B
     B, y_B = rows.load()
     _check_rows(B)
     mend = "drop or rescale those that are not"
@@ -291,7 +292,7 @@ def public_rows(
         raise ValueError(f"public responses must be finite and below 1e60: {mend}")
     if not np.abs(B).max() > 1e-60:
         raise ValueError("the public rows are all zero, or nearly: they show no scale")
-    return PublicRows(B, y_B, rows.names, tuple(rows.files))
+    return PublicRows(B, y_B, rows.names, tuple(rows.files), origin)
 
 def _check_rows(B):
     "Raise if rows look like a covariance matrix, which is symmetric and positive definite"
@@ -313,7 +314,7 @@ class PublicMoment(Coordinates):
     ):
         known = public_rows(B, y_B)
         if isinstance(known, PublishedMoment): return self._published(known, intercept)
-        B, y_B, self.names, _ = known
+        B, y_B, self.names, *_ = known
         self.center = None
         if intercept: B, y_B = self._centre(B, y_B)
         self.n, self.d = len(B), B.shape[1] + bool(intercept)

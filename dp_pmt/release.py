@@ -201,6 +201,7 @@ def release(
     public = PublicMoment(run.public, intercept=run.intercept)
     _check_condition(public)
     w = _moderate('weight', joint_weight(public.d) if weight is None else weight)
+    if not run.n_is_public: run.check_ready(GramMatrix(public, 1., w), .9*run.budget.left) # before rows are counted
     if radius is None: radius = radius_A(run.n, public.d + w*w, eta)
     query = GramMatrix(public, _moderate('radius', radius), w)
     if not run.n_is_public: # then n is the noisy number of finite rows already

@@ -223,6 +223,13 @@ class Rows:
         "Types of the columns by name, where they are declared; looks at no cell"
         return {}
 
+    def types_of(self,
+        column:str, # Name of a column
+    )->list:        # Its type in each file or at each site that declares one
+        "All types of one column; looks at no cell"
+        inside = [t for rows in self._inside() for t in rows.types_of(column)]
+        return inside or [t for c, t in self.declared_types().items() if c == column]
+
     def without(self,
         column:str, # Name of a column
     )->'Rows':      # The same rows; the column may be no covariate in the first place

@@ -24,7 +24,7 @@ from .glm import dp_glm
 from .losses import loss_of
 from .privacy import eps_to_rho
 from .results import AdviceWarning
-from .rows import quietly
+from .rows import check_names, names_of, quietly
 from .units import check_labels
 
 try:
@@ -88,10 +88,12 @@ class _PrivateModel(BaseEstimator):
     def _public(self):
         "Public rows and responses, with the names of the private columns"
         B, y_B = self.public
-        B = np.asarray(B, dtype=float)
+        check_names(list(getattr(self, 'feature_names_in_', ())), names_of(B), 'X', 'the public rows')
+        try: B = np.asarray(B, dtype=float)
+        except (TypeError, ValueError): raise ValueError("B of the public pair (B, y_B) must hold numbers only") from None
         if B.ndim != 2 or B.shape[1] != self.n_features_in_:
             raise ValueError(f"B of the public pair (B, y_B) must have {self.n_features_in_} columns")
-        return _named(B, self), self._public_responses(y_B)
+        return _named(B, self), self._public_responses(_one_column(_in_pandas(y_B)))
 
     def _responses(self, y): return _as_numbers(y)
     def _public_responses(self, y_B): return np.asarray(y_B, dtype=float)

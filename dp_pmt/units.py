@@ -42,8 +42,8 @@ def _exact(x):
     "Below this each integer is a number of this type"
     return 10**40 if isinstance(x, Decimal) else 2/np.finfo(type(x)).eps
 
-# a text that a number may be printed as; 12e3 may be hexadecimal, 1.2e3 and 12e+3 may not
-_SAYS = re.compile(r'[+-]?(\d+(e[+-]\d+)?|(\d+\.\d*|\.\d+)(e[+-]?\d+)?)', re.ASCII | re.IGNORECASE)
+# as numbers are printed; 1e3 may be hexadecimal, 1e+03 and 1.2e3 may not
+_SAYS = re.compile(r'[+-]?(\d+(\.\d*)?|\d(e\+|\.\d+e\+?)\d+)', re.ASCII | re.IGNORECASE)
 
 def _of_text(text):
     "A text that says an integer, as that is printed; words for gaps are nobody"
@@ -79,6 +79,7 @@ def _hashed(ids, secret):
     if not hasattr(ids, 'iloc'): # pandas looks at the cells of objects unless it is told not to
         ids = pd.Series(ids, dtype=object if getattr(ids, 'dtype', object) == object else None)
     ids = plain_column(ids)
+    if ids.dtype in (np.float16, np.float32, np.longdouble): ids = pd.Series([*ids.to_numpy()], dtype=object) # as wide as they are
     mixed = ids.dtype == object and pd.api.types.infer_dtype(ids) not in _PLAIN
     if mixed: ids = pd.Series([_text(x) for x in ids], dtype=object)
     try: codes, known = _distinct(ids)
@@ -160,7 +161,8 @@ class UnitRows(Rows):
         unit,      # Name of the column of ids, or the ids (n,)
     ):
         rows.check_again()
-        self.rows, self.secret, self._table, self._rows_add_up = rows, secrets.token_hex(8), None, None
+        self.rows, self._table, self._rows_add_up = rows, None, None
+        self.secret = getattr(rows, 'secret', None) or secrets.token_hex(8) # of a checkpoint: the same after a crash
         self.unit, self.ids = (unit, None) if isinstance(unit, str) else (None, unit)
         if self.ids is not None and (getattr(rows, 'outermost', False) or not rows.ordered):
             raise ValueError("rows on a cluster, in a query or with a checkpoint have no order to which ids"
@@ -267,7 +269,7 @@ def as_units(
     rows = as_rows(A, y, n, strict=strict if not isinstance(unit, str) else None)
     if isinstance(unit, str):
         rows, unit = _ids_dropped(rows, unit)
-        _check_ids({c: t for c, t in rows.declared_types().items() if c == unit})
+        for t in rows.types_of(unit): _check_ids({unit: t})
     else: unit = _as_ids(unit)
     rows.check_types(strict)
     if isinstance(unit, pd.Series): check_labels(unit, rows.labels())
@@ -289,16 +291,19 @@ def _check_ids(types):
                                " make text of them beforehand, always in one spelling")
 
 def _may_hold_ids(t):
-    "Is it a type of text, numbers or objects, coded or not? Not of bytes and truth values"
+    "Is it a type of text, numbers or objects, coded or not? Not of bytes, truth values and short floats, which are rounded"
     t = getattr(t, 'pyarrow_dtype', t)
     if kind_of(t) == 'category': return _may_hold_ids(t.categories.dtype if hasattr(t, 'categories') else t.value_type)
-    return kind_of(t) in ('number', 'text', 'object') and not re.search(r'bool|binary|S\d', str(t))
+    return kind_of(t) in ('number', 'text', 'object') and not re.search(_NO_IDS, str(t))
+
+_NO_IDS = r'bool|binary|S\d|[Ff]loat(16|32|96|128)|^float$|halffloat' # names of types; of Arrow `float` is a short one
 
 def _cells(ids):
     "Ids of Arrow, Polars and masked arrays as a list: else one that is missing makes floats of all"
     if isinstance(ids, np.ma.MaskedArray):
         return np.where(np.ma.getmaskarray(ids), None, ids.data.astype(object)).tolist()
     if hasattr(ids, 'to_arrow') and str(ids.dtype) != 'Object':
+        if 'Int128' in str(ids.dtype): _check_ids({'unit': str(ids.dtype)}) # Arrow has none
         need_arrow()
         ids = ids.to_arrow()
     if not hasattr(ids, 'to_pylist'): return ids.to_list() if hasattr(ids, 'to_list') else ids

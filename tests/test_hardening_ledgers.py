@@ -283,6 +283,28 @@ def test_the_same_rows_under_another_name_are_charged_to_their_account(folder, c
     assert typed('other.csv', epsilon=9) == 0 # a copy can't be told from other rows
 
 
+def test_charged_rows_are_not_public_ones_under_another_name(folder, capsys):
+    "A packed copy was used without noise, and `plan` asked for no account at all"
+    assert typed('private.csv', epsilon=1) == 0
+    pd.read_csv('private.csv')[:300].to_csv('private.csv.gz', index=False)
+    os.link('private.csv', 'linked.csv')
+    PRIVATE.to_csv('new.csv', index=False)
+    for name in ('private.csv', 'private.csv.gz', 'linked.csv'):
+        assert main(['plan', name, '--y', 'y', '--x', 'a,b', '--rows', '3000', '--epsilon', '1']) == 2
+        assert 'have an account' in capsys.readouterr().err
+        assert main(['fit', 'new.csv', name, '--y', 'y', '--x', 'a,b', '--epsilon', '1']) == 2
+        assert 'an account beside it' in capsys.readouterr().err
+    assert main(['plan', 'public.csv', '--y', 'y', '--x', 'a,b', '--rows', '3000', '--epsilon', '1']) == 0
+
+
+def test_a_result_is_not_written_among_the_rows(folder, capsys):
+    "It was one of them at the next fit"
+    (folder/'clinic').mkdir()
+    PRIVATE.to_csv('clinic/a.csv', index=False)
+    assert typed('clinic', '--out', 'clinic/fit.html', epsilon=1) == 2
+    assert 'read as rows' in capsys.readouterr().err and not [*folder.glob('*account*')]
+
+
 def test_coefficients_without_any_error_have_a_table(folder, capsys):
     "Public responses that are all 1 left coefficients of variance 0, and a test that could not be solved"
     rows = PRIVATE.assign(y=(PRIVATE.y > -3)*1., g=['u', 'v']*(len(PRIVATE)//2))

@@ -4,6 +4,8 @@ import pandas as pd
 import pytest
 
 from dp_pmt import fit
+from dp_pmt.files import open_rows, read_table
+from dp_pmt.formulas import EncodedRows, Encoding, _level, level_texts
 from dp_pmt.sklearn_api import PrivateLinearRegression
 
 
@@ -47,3 +49,96 @@ def test_levels_in_another_case_are_asked_about():
     with pytest.warns(UserWarning, match='spelled alike in public and in private'):
         made = fit('y ~ x + region', rows[200:], public, rho=1., seed=0)
     assert made.labels[1] == 'region[T.SOUTH]'
+
+
+# -------------------- the same level from every writer
+
+def _levels_in(rows, encoding, **options):
+    return EncodedRows(rows, encoding, **options).load()[0]
+
+
+@pytest.mark.parametrize('t', ['>f8', '>i8', '>u8', '>f4', '<f8'])
+def test_bytes_in_the_other_order_refuse_no_cell(t):
+    "From 2^53 on a cell was picked, which pandas can't: the refusal told that it is there"
+    encoding = Encoding.of('y ~ C(g)', levels={'g': [1, 2]}, other='missing')
+    for far in (2, 2**60):
+        g = np.array([1, 2, far], t)
+        np.testing.assert_array_equal(_levels_in(pd.DataFrame({'g': g, 'y': 1.}), encoding)[:2, 0], [0, 1])
+    assert Encoding.of('y ~ C(g)', pd.DataFrame({'g': np.array([1, 2]*3, t), 'y': np.arange(6.)})).plan['levels']['g']['levels'] == ['1', '2']
+
+
+@pytest.mark.parametrize('levels', [['01', '02', '03'], ['1.10', '1.1', '1.20'], ['1e5', '2e5', '3e5'], ['1', '2', 'x']], ids=str)
+def test_texts_that_are_levels_stay_text_in_public_csv(tmp_path, levels):
+    "`01` became 1, which is no level: gaps were filled with the reference, and nothing said so"
+    pd.DataFrame({'g': levels*20, 'y': np.arange(60.)}).to_csv(tmp_path/'public.csv', index=False)
+    table = read_table(tmp_path/'public.csv', levels=level_texts({'g': levels}))
+    made = Encoding.of('y ~ g', table, levels={'g': levels})
+    for rows in (table, tmp_path/'public.csv'):
+        np.testing.assert_array_equal(_levels_in(rows, made), np.tile(np.eye(3)[:, 1:], (20, 1)))
+    numbers = read_table(tmp_path/'public.csv', levels=level_texts({'g': [1, 2, 3]}))
+    assert pd.api.types.is_numeric_dtype(numbers.g) == (levels[-1] != 'x')
+
+
+@pytest.mark.parametrize('cuts', [[-.5, 33.5, 66.5, 99], [0, 30, 65.5, 100], [-np.inf, 30, 60, np.inf],
+                                  pd.to_datetime(['2020-01-01', '2020-02-01', '2020-03-01 12:00', '2021-01-01'], format='mixed')], ids=lambda c: str(c[0]))
+def test_intervals_are_the_same_levels_in_csv(tmp_path, cuts):
+    "`(0, 30]` was no `(0.0, 30.0]`, and a gap makes floats of all ends"
+    g = pd.Categorical.from_codes([0, 1, 2]*4, pd.IntervalIndex.from_breaks(cuts))
+    frame = pd.DataFrame({'g': g, 'y': np.arange(12.)})
+    frame.to_csv(tmp_path/'rows.csv', index=False)
+    text = frame.assign(g=frame.g.astype(str))
+    for public in (frame, read_table(tmp_path/'rows.csv')):
+        made = Encoding.of('y ~ g', public, other='missing')
+        places = [made.plan['levels']['g']['levels'].index(level) for level in map(_level, g.categories)]
+        for rows in (frame, text, tmp_path/'rows.csv', frame.assign(g=frame.g.astype(object))):
+            A = _levels_in(rows, made)
+            np.testing.assert_array_equal(np.c_[1 - A.sum(1), A][:, places], np.tile(np.eye(3), (4, 1)))
+
+
+@pytest.mark.parametrize('levels, cells', [
+    ([False, True], ['0.0', '1.0']), (['1', '2', 'refused'], ['1.0', '2.0']), (['1', '1.5', '2'], ['1.0', '1.5']), (['0', 'a'], ['0.0', 'a'])], ids=str)
+def test_an_integer_beside_a_gap_is_the_level_that_it_was(levels, cells):
+    "Where all levels were integers only; else one gap made the reference of every row"
+    made = Encoding.of('y ~ C(g)', levels={'g': levels}, other='missing')
+    A = _levels_in(pd.DataFrame({'g': [*cells, None, '01', '1.05'], 'y': 1.}), made)
+    np.testing.assert_array_equal(A[:2, 0], [0, 1])
+    assert np.isnan(A[2:]).all()
+
+
+@pytest.mark.parametrize('t', [np.float16, np.float32])
+def test_levels_in_short_floats_are_those_that_are_printed(t):
+    cells, public = [.1, .2, .4], pd.DataFrame({'g': np.array([.1, .2, .4]*4, t), 'y': np.arange(12.)})
+    for made in (Encoding.of('y ~ C(g)', public, other='missing'), Encoding.of('y ~ C(g)', levels={'g': cells}, other='missing')):
+        assert made.plan['levels']['g']['levels'] == ['0.1', '0.2', '0.4']
+        for g in (np.array(cells, t), cells, list(map(str, cells))):
+            np.testing.assert_array_equal(_levels_in(pd.DataFrame({'g': g, 'y': 1.}), made), np.eye(3)[:, 1:])
+
+
+def test_a_moment_is_the_same_in_every_zone():
+    "DuckDB hands on those of the first meridian"
+    moment = pd.Timestamp('2021-06-01 12:00:00.123456789', tz='Europe/Paris')
+    assert {_level(v) for v in (moment, moment.tz_convert('UTC'), str(moment), moment.isoformat())} == {'2021-06-01T10:00:00.123456789+00:00'}
+    assert _level('0001-01-01 00:30+01:00') == '0001-01-01T00:30:00+00:00' # Python has no day before
+
+
+def test_a_file_keeps_its_decimal_commas(tmp_path):
+    (tmp_path/'rows.csv').write_text('x;y\n1,5;2\n2,5;3\n')
+    rows = EncodedRows(open_rows(tmp_path/'rows.csv', 'y', sep=';', decimal=','), Encoding.of('y ~ x'))
+    np.testing.assert_array_equal(rows.load()[0][:, 0], [1.5, 2.5])
+
+
+@pytest.mark.parametrize('cell', ['\xa012', '\x1c12', '12\u2003', '1\t2'])
+def test_a_number_beside_an_odd_space_is_none_on_any_road(tmp_path, cell):
+    frame = pd.DataFrame({'x': [cell, '7'], 'y': 1.})
+    frame.to_csv(tmp_path/'rows.csv', index=False)
+    for rows in (EncodedRows(frame, Encoding.of('y ~ x')), EncodedRows(tmp_path/'rows.csv', Encoding.of('y ~ x')), open_rows(tmp_path/'rows.csv', 'y')):
+        np.testing.assert_array_equal(rows.load()[0][:, 0], [np.nan, 7])
+
+
+def test_types_that_pandas_adds_to_arrow(tmp_path):
+    "Their periods raised, in a folder even where nobody asks for the column"
+    (tmp_path/'rows').mkdir()
+    frame = pd.DataFrame({'p': pd.period_range('2020-01', periods=4, freq='M'), 'x': np.arange(4.), 'y': 1.})
+    for name in 'ab': frame.to_parquet(tmp_path/'rows'/f'{name}.parquet')
+    assert len(EncodedRows(tmp_path/'rows', Encoding.of('y ~ x')).load()[1]) == 8
+    with pytest.raises(ValueError, match='must hold numbers, text'): EncodedRows(tmp_path/'rows', Encoding.of('y ~ p', levels={'p': ['2020-01', '2020-02']}))

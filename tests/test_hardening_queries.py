@@ -3,6 +3,7 @@
 In fixed point a row's numbers follow from that row alone; then so must its integers. A sum over columns
 in floats would break that, because its rounding depends on the kernel, and the kernel on the place."""
 import pkgutil
+import warnings
 from importlib import import_module
 
 import dp_pmt
@@ -12,7 +13,7 @@ import pytest
 from dp_pmt.algorithms import dp_olse, ols, public_ols
 from dp_pmt.anchored import ColumnSizes, Misfits, _columns, _ZeroScores, dp_anchored, public_anchor
 from dp_pmt.checks import PrivacyLeakWarning
-from dp_pmt.glm import Deviances, glm_anchor
+from dp_pmt.glm import Deviances, dp_glm, glm_anchor
 from dp_pmt.inference import _SQUARES, Influences, PersonInfluences, ResidualSizes, mean_square
 from dp_pmt.knowledge import ColumnBins, ColumnShapes, ColumnTails, Knowledge
 from dp_pmt.losses import loss_of
@@ -20,6 +21,7 @@ from dp_pmt.preconditioning import Coordinates, view
 from dp_pmt.privacy import Budget
 from dp_pmt.queries import (ClippedGradients, Count, CrossMoment, FineSizes, GramMatrix, Histogram, JointMoments,
                             Query, ResidualSquares, RowSizes, ScoreSizes, SecondMoment)
+from dp_pmt.release import release
 from dp_pmt.results import Fit
 
 ABSTRACT = {Query, Histogram}
@@ -205,3 +207,53 @@ def test_the_summary_says_which_rows_are_counted(more, says, not_so):
     text = str(made.summary())
     assert says in text and not_so not in text
     assert (made.used or made.n) < 2500
+
+
+# -------------------- public sides by name
+
+@pytest.mark.parametrize('kind', ['linear', 'logistic'])
+def test_public_columns_in_another_order_are_refused_by_estimators(kind):
+    "They were taken by position: slopes of 2 and -3 became -3 and 2"
+    from dp_pmt.sklearn_api import PrivateLinearRegression, PrivateLogisticRegression
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(400, 2)), columns=['age', 'dose'])
+    y = (X.age - X.dose > 0)*1
+    make = PrivateLinearRegression if kind == 'linear' else lambda **o: PrivateLogisticRegression(classes=(0, 1), **o)
+    for B in (X[['dose', 'age']], X.rename(columns={'age': 'a'})):
+        budget = Budget(1.)
+        with pytest.raises(ValueError, match='in the same order'): make(public=(B[:50]*1., y[:50]), epsilon=1., budget=budget).fit(X, y)
+        assert budget.spent == 0
+    for B, y_B in ((X[:50]*1., y[:50].to_frame()), (X[:50].to_numpy()*1., y[:50].tolist())):
+        with warnings.catch_warnings():
+            warnings.simplefilter('ignore')
+            assert make(public=(B, y_B), epsilon=3., random_state=0).fit(X, y).coef_.shape[-1] == 2
+
+
+def test_means_of_a_moment_go_by_their_names():
+    S = pd.DataFrame(np.diag([1., 4.]), ['a', 'b'], ['a', 'b'])
+    for means in ([10., 20.], pd.Series({'b': 20., 'a': 10.}), dict(b=20., a=10.)):
+        np.testing.assert_array_equal(Knowledge.of_moment(S, means, (0., 1.)).moment.means, [10, 20])
+    with pytest.raises(ValueError, match='names of the columns of S'): Knowledge.of_moment(S, dict(a=1., c=2.))
+
+
+def test_public_rows_cut_out_of_private_ones_in_every_form():
+    "Only the pair (B, y_B) was looked at"
+    rng = np.random.default_rng(0)
+    A = rng.normal(size=(400, 2))
+    y = A[:, 0] + rng.normal(size=400)
+    forms = [(A[:60], y[:60]), (A[:60], None), (A, None), (Knowledge.of_rows(A[:60], y[:60]), None), (Knowledge.of_rows(A[:60]), None)]
+    for B, y_B in forms:
+        with pytest.warns(PrivacyLeakWarning, match='cut out of the private rows'): dp_anchored(A, y, B, y_B, 1., 0, warn=False)
+    for B, y_B in ((A[:60].copy(), None), (Knowledge.of_rows(A[:60].copy()), None)):
+        with warnings.catch_warnings():
+            warnings.simplefilter('error', PrivacyLeakWarning)
+            dp_anchored(A, y, B, y_B, 1., 0, warn=False)
+
+
+def test_nothing_is_paid_for_sums_that_64_bits_cannot_hold():
+    rng = np.random.default_rng(0)
+    A, budget = rng.normal(size=(300, 2)), Budget(1.)
+    with pytest.raises(ValueError, match='64-bit'):
+        release(A, A[:, 0], A[:50]*1., A[:50, 0]*1. + rng.normal(size=50), 2e-8, unit=np.arange(300)//2, per_unit=1000, budget=budget)
+    with pytest.raises((ValueError, TypeError)): dp_glm(A, (A[:, 0] > 0)*1., A[:50]*1., (A[:50, 0] > 0)*1., 1., warn=pd.NA, budget=budget)
+    assert budget.spent == 0

@@ -183,7 +183,7 @@ PERSON = uuid.UUID('12345678-9abc-def0-1234-56789abcdef0')
 @pytest.mark.parametrize('ids', [
     ['A1', 'A1 ', ' A1', np.str_('A1')], ['Zoë', unicodedata.normalize('NFD', 'Zoë')], [PERSON, str(PERSON)],
     [7, '7', '007', '7.0', '7.', '+7', '7.00', '7e+00', 7., np.float32(7), np.uint8(7), Decimal('7.0')],
-    [100_000, '1e+05', '100000.0', 1e5], [0, '-0', '0.0', -0., '00'], [-12, '-12', '-012', '-12.0'],
+    [100_000, '1e+05', '1.0E5', '100000.0', 1e5], [0, '-0', '0.0', -0., '00'], [-12, '-12', '-012', '-12.0'],
     [2**53 + 1, str(2**53 + 1), Decimal(2**53 + 1)],
     [None, '', 'NA', 'null', 'nan', 'NULL', ' ', 7.5, 2.**53, '9.1e+15', '9007199254740993.0', True, b'NULL', MOMENT, pd.Timestamp(MOMENT)]], ids=str_of)
 def test_an_id_is_one_person_however_it_is_spelled(ids):
@@ -193,7 +193,7 @@ def test_an_id_is_one_person_however_it_is_spelled(ids):
 
 @pytest.mark.parametrize('two', [
     ['\t1', '1'], ['1\t', '1'], ['a\n', 'a'], [uuid.UUID(int=7), 7], ['1.1', '1.10'], ['12e3', '12000'], ['true', '1'], ['A', 'a'],
-    ['2021-01-01', '2021-01-01 00:00:00'], ['12:00', '12:00:00'], ['1,0', '1'], ['１', '1'], ['1_0', '10'], ['', '0']], ids=str_of)
+    ['2021-01-01', '2021-01-01 00:00:00'], ['12:00', '12:00:00'], ['1,0', '1'], ['１', '1'], ['1_0', '10'], ['10E-1', '1'], ['5E-0', '5'], ['1e3', '1000'], ['', '0']], ids=str_of)
 def test_two_ids_that_are_not_one_text_stay_two(two):
     "A time may be a code, a number with a point the tenth of its kind"
     assert len(set(_id_keys(two, '0'*16))) == 2
