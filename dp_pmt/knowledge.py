@@ -15,7 +15,7 @@ import numpy as np
 
 from .anchored import SURE, Anchor, around_sure, best_of, public_anchor, public_whitener, windowed
 from .cells import as_matrix, check_finite
-from .checks import check_integer, check_positive
+from .checks import check_integer, check_positive, label
 from .privacy import no_less
 from .crossing import Run
 from .preconditioning import Coordinates, PublicMoment, PublicRows, PublishedMoment, public_rows
@@ -498,7 +498,7 @@ def _range(name, v):
     try: low, high = map(float, (-4*v, 4*v) if np.isscalar(v) else v)
     except (TypeError, ValueError): low = high = math.nan
     if not -1e60 < low < high < 1e60:
-        raise ValueError(f"the range of {name} must be (low, high) with low < high, or a size > 0")
+        raise ValueError(f"the range of {label(name, 'a column')} must be (low, high) with low < high, or a size > 0")
     return low, high
 
 def _check_fits(known, names, run):

@@ -70,7 +70,7 @@ GOOD = dict(
 FRAME = pd.DataFrame(A, columns=['a', 'b', 'c']).assign(y=y)
 ALSO = { # what a single function or method needs
     'checks.check_choice': dict(x='a', choices='a'), 'checks.check_positive': dict(x=1.), 'checks.check_fraction': dict(x=.5),
-    'checks.check_integer': dict(x=3), 'checks.check_finite': dict(x=[1.]), 'checks.check_all': dict(named=dict(rho=1.)),
+    'checks.check_integer': dict(x=3), 'cells.check_finite': dict(x=[1.]), 'checks.check_all': dict(named=dict(rho=1.)),
     'checks.shown': dict(x=1.), 'privacy.Budget.split': dict(weights=2.),
     'privacy.Budget.can_spend': dict(costs=.1), 'privacy.Budget.spend': dict(rho=.1), 'release.Release.fit': dict(columns=[0]),
     'release.Release.from_json': dict(source=FIT.release.to_json()), 'results.Fit.from_json': dict(source=FIT.to_json()),
@@ -189,7 +189,7 @@ def leaks(name, f):
     error, _ = said(f, given)
     long = time.perf_counter() - start > .1
     kinds = {k: PRIVATE[k] for k in (FEW if long else PRIVATE)}
-    pairs = name.startswith(('checks.', 'privacy.')) # beside another wrong value too
+    pairs = name.startswith(('cells.', 'checks.', 'privacy.')) # beside another wrong value too
     found = []
     for place, (kind, private) in product(given, kinds.items()):
         wrong = [{k: w} for k in given if k != place for w in WRONGS] if pairs else []

@@ -22,6 +22,7 @@ import dp_pmt
 from dp_pmt import algorithms as al
 from dp_pmt import anchored as an
 from dp_pmt import glm as gl
+from dp_pmt import cells as cl
 from dp_pmt import checks as ck
 from dp_pmt import datasets as ds
 from dp_pmt import documents as do
@@ -146,10 +147,10 @@ case(ck.check_fraction, name=text, x=fraction())
 case(ck.check_integer, name=text, x=count(), least=st.integers(0, 5))
 case(ck.check_choice, anything, call=lambda name, x: ck.check_choice(name, x, 'iid', 'isometric'), name=text, x=ensemble)
 case(ck.check_rng, anything, rng=seeds())
-case(ck.check_finite, name=text, x=rows(plant=True))
-case(ck.to_floats, anything, block=rows(plant=True), name=st.just('X'))
-case(ck.shape_of, anything, X=rows(plant=True), name=st.just('X'), ndim=st.sampled_from([1, 2]))
-case(ck.as_matrix, share=4, X=rows(plant=True), name=st.just('X'), ndim=st.sampled_from([1, 2]))
+case(cl.check_finite, name=text, x=rows(plant=True))
+case(cl.to_floats, anything, block=rows(plant=True), name=st.just('X'))
+case(cl.shape_of, anything, X=rows(plant=True), name=st.just('X'), ndim=st.sampled_from([1, 2]))
+case(cl.as_matrix, share=4, X=rows(plant=True), name=st.just('X'), ndim=st.sampled_from([1, 2]))
 
 # privacy
 case(pv.largest_change, g=st.sampled_from([lambda r: np.outer(r, r), lambda r: r]), rows=rows(), replace=flag())
@@ -387,8 +388,8 @@ BROKE = { # what broke something on the way here, and what it did: function, arg
     'infinite radius': (pc.radius_y, dict(n=1.7e308, eta=.5)),
     'NaN stayed NaN under the clip': (pc.clip_rows, dict(X=[[math.nan, 1.]], r=1.)),
     'complex lost its imaginary part': (pc.clip_rows, dict(X=np.array([[1 + 2j]]), r=1.)),
-    'masked complex lost its imaginary part': (ck.as_matrix, dict(X=np.ma.array([[1 + 2j, 3]], mask=[[0, 1]]))),
-    'longdouble overflowed with a warning': (ck.as_matrix, dict(X=np.array([['1e3000']], dtype='g'))),
+    'masked complex lost its imaginary part': (cl.as_matrix, dict(X=np.ma.array([[1 + 2j, 3]], mask=[[0, 1]]))),
+    'longdouble overflowed with a warning': (cl.as_matrix, dict(X=np.array([['1e3000']], dtype='g'))),
     'bare Exception of pandas': (lambda b: pc.PublicMoment(**_public()).map_back(b), dict(b=pd.Series([1., 2, 3]))),
     'OverflowError from a huge radius': (pc.Moments.of, dict(**_private(), r_A=HUGE, r_y=1.)),
     'object sums from a Fraction as radius': (lambda **k: pc.Moments.of(**k, r_A=Fraction(1, 3), r_y=1.), _private()),
