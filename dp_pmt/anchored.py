@@ -4,8 +4,9 @@
 
 # %% auto #0
 __all__ = ['SURE', 'public_ridge', 'public_whitener', 'Anchor', 'public_anchor', 'ColumnSizes', 'windowed', 'around_sure',
-           'Scores', 'clip_radius', 'learn_moment', 'rewhitened', 'inflations', 'update', 'first_look', 'newton_step',
-           'least_rho', 'Misfits', 'best_of', 'check_inference', 'check_questions', 'fit_from', 'dp_anchored']
+           'Scores', 'end_of_tail', 'clip_radius', 'learn_moment', 'rewhitened', 'inflations', 'update', 'first_look',
+           'newton_step', 'least_rho', 'Misfits', 'best_of', 'check_inference', 'check_questions', 'fit_from',
+           'dp_anchored']
 
 # %% ../nbs/25_anchored.ipynb #anch0002
 import math
@@ -337,15 +338,28 @@ class Scores(NamedTuple):
         return self._replace(factor=self.factor*math.sqrt(min(max(ratio, _LEAST), 1.)))
 
 # %% ../nbs/25_anchored.ipynb #anch0015
+_BEYOND = 5. # noise sds: one octave of all fits in a hundred thousand
+
+def end_of_tail(
+    counts,    # Noisy octave counts
+    noise,     # Their noise sd
+    mode:int,  # The fullest
+)->int:        # The last octave of the tail
+    "Where the tail sinks into the noise, or, if responses have two sizes, the last octave that is beyond doubt"
+    hidden = np.append(counts[mode:] <= 2*noise, True)
+    far = np.flatnonzero(counts > _BEYOND*noise)
+    return max([mode + int(np.argmax(hidden)) - 1, *far])
+
 def clip_radius(
     scores:Scores, # What is known of the scores
     var:float,     # Squared norm of the noise on t, per C²
 )->tuple:          # C and the worst squared bias, or None if nothing stands out
     "C of least `var*C² + (sum of the excess over C)²`"
     counts, noise, factor = scores
-    top = mode = int(np.argmax(counts))
+    mode = int(np.argmax(counts))
     if counts[mode] < 2*noise: return None
-    while top + 1 < len(counts) and counts[top + 1] > 2*noise: top += 1
+    top = end_of_tail(counts, noise, mode)
+    counts = np.where((counts > 2*noise) | (np.arange(len(counts)) <= mode), counts, 0) # gaps are empty
     octaves = OCTAVES[:top + 1, None]
     x = 2.**(octaves - 1 + np.arange(.125, 1, .25)).ravel() # four points an octave
     w = np.repeat(np.maximum(counts[:top + 1], 0)/4, 4)
@@ -822,6 +836,7 @@ def _fit_knowing(A, y, known, rho, rng, how, options):
     rows = (known.rows, None) if known.labelled else None
     run = Run(A, y, rho, rng, rows, passes=2, warn_intercept=how[-1], **options)
     if known.rows and not rows: warn_overlap(A, known, run.rows.files, known.rows.files)
+    for each in (known.rows, known.moment) if not run.n_is_public else (): each and run.check_columns(each)
     check_questions(run, *how[:2])
     at, notes = known.belief(run)
     fit = fit_from(run, at, *how, rho=run.budget.left if run.budget.spent else None)

@@ -289,14 +289,18 @@ def check_finite(
     raise ValueError(f"{label(name)} must hold finite real numbers only{bound}")
 
 # %% ../nbs/00a_cells.ipynb #903078f7
+def _is_frame(X):
+    "Has it columns? A column has them too, if a row is labelled so"
+    return getattr(X, 'ndim', 2) == 2 and hasattr(X, 'columns')
+
 def _check_kind(X, name, loose=False):
     "Refuse types that are not real numbers"
-    types = list(X.dtypes) if hasattr(X, 'columns') else [X.dtype]
+    types = list(X.dtypes) if _is_frame(X) else [X.dtype]
     taken = ('number', 'text', 'object') if loose else ('number',)
     wrong = [str(j) for j, t in enumerate(types) if kind_of(t) not in taken]
     if not wrong: return
     where = ''
-    if hasattr(X, 'columns'): # by number: a file without a header has data for names
+    if _is_frame(X): # by number: a file without a header has data for names
         where = f": see column {', '.join(wrong)} (the first is 0)"
     text = '' if loose else 'text, objects, '
     rule = f"must hold real numbers only, not {text}dates, categories or complex numbers"
@@ -312,7 +316,7 @@ def to_floats(
     "`block` as float64; a missing value of pandas becomes NaN, and NaN is dealt with by the caller"
     if not hasattr(block, 'iloc'): block = _as_array(block, name, loose)
     _check_kind(block, name, loose)
-    if hasattr(block, 'columns'): return _frame_floats(block)
+    if _is_frame(block): return _frame_floats(block)
     if block.dtype.kind not in 'biuf': return _cells(block)
     if not hasattr(block, 'iloc'): return block.astype(float, copy=False)
     return block.to_numpy(dtype=float, na_value=math.nan)

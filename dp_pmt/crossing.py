@@ -27,7 +27,7 @@ from .privacy import Budget, gaussian_sigma
 from .queries import COUNT, NEIGHBOURS, Count, Query, check_sums, grid_for
 from .results import AdviceWarning, Fit, Protected
 from .rows import as_rows, check_header, check_names
-from .units import MOST_NUMBERS, ByPerson, as_units
+from .units import MOST_NUMBERS, ByPerson, UnitRows, as_units
 
 # %% ../nbs/22_crossing.ipynb #3e7dee2e
 SLICE = 2**16 # numbers that fit into the processor's cache
@@ -140,11 +140,14 @@ class Run:
             raise ValueError(f"per_unit must be at most {_MOST_WHOLE//4} with noise in integers")
         if unit is None: self.rows = as_rows(A, y, n, strict=self.refuse)
         else: self.rows = as_units(A, y, unit, n, strict=self.refuse)
+        if unit is None and isinstance(self.rows, UnitRows):
+            raise ValueError("these rows know their persons already: give the rows themselves, and unit=")
         self._n = None
         if passes > 1 or not self.n_is_public: self.rows.check_again() # they are counted first
         self.public = public and public_rows(*public)
         self.names = self._names()
         if public: warn_overlap(A, public[0], self.rows.files, self.public.files)
+        if public and not self.n_is_public: self.check_columns(self.public) # before rows are counted
         rows = isinstance(self.public, PublicRows)
         if rows and warn_intercept and not intercept: _check_intercept(self.public)
 
@@ -244,6 +247,14 @@ class Run:
         steps = query.collapse(total.merged().values)
         if self.noise.integers: return steps
         return steps*(query.step(steps.shape[-1])*self._whole)
+
+    def check_columns(self,
+        public, # Public rows, or a published moment
+    ):
+        "Raise unless it has as many columns as the private rows"
+        theirs = public.B.shape[1] if isinstance(public, PublicRows) else len(public.S)
+        if theirs == self.rows.d: return
+        raise ValueError(f"private and public rows must have equally many columns, got {self.rows.d} and {theirs}")
 
     def check_ready(self,
         query:Query, # A query to ask, or like those to come

@@ -217,7 +217,9 @@ class TableRows(Rows):
         batches = self.batches(columns, skip, True, coded)
         for held in _regrouped(batches, max(1, BLOCK//len(columns))):
             for _, alike in groupby(held, lambda b: b.schema): # no file's types change another's cells
-                yield quietly(as_frame, list(alike), coded)
+                frame = quietly(as_frame, list(alike), coded)
+                if not self.points: frame.attrs['decimal'] = ',' # of its text; whoever reads it may have others beside it
+                yield frame
 
 # %% ../nbs/11_files.ipynb #9b28a2f4
 def _stamp(path):
@@ -305,6 +307,8 @@ def _opened_stream(A, kind):
     batches = lambda names, skip, *_: skipping((b.select(names) for b in opened()), skip)
     if kind == 'polars' and any('Int128' in str(t) for t in getattr(A, 'schema', {}).values()):
         raise ValueError("Arrow has no integers of 128 bits: cast these columns, ids to text")
+    if 'UHUGEINT' in map(str, getattr(A, 'types', ())): raise ValueError(
+        "DuckDB hands large UHUGEINT on as negative numbers: cast these columns, ids to text")
     types = _types(opened().schema) | (objects_of_polars(A) if kind == 'polars' else {})
     count = None if once else partial(len, A)
     ordered = kind not in ('duckdb', '_duckdb') # a query doesn't promise an order

@@ -19,12 +19,13 @@ from functools import reduce
 from itertools import product
 from numbers import Integral, Real
 from operator import add
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
-from .cells import NULL_WORDS, TEXT, cell_number, check_readable, kind_of, one_moment
-from .cells import plain_column, spelled
+from .cells import NULL_WORDS, TEXT, cell_number, check_readable, one_moment, plain_column
+from .cells import spelled
 from .checks import check_choice, label, one_of, shown
 from .files import TableRows, decimal_points, open_rows, quietly
 from .rows import BLOCK, Rows, as_rows, check_known
@@ -84,7 +85,7 @@ def _as_level(v):
     if isinstance(v, Integral): return str(int(v)) if abs(int(v)) < 10**20 else '\0'
     if isinstance(v, (Real, Decimal)): return _real_level(v)
     if isinstance(v, pd.Interval): return _interval_level(v)
-    if isinstance(v, pd.Period): return str(v)
+    if isinstance(v, pd.Period): return one_moment(str(v))
     if not isinstance(v, datetime.date): return '\0'
     return one_moment(v.isoformat())
 
@@ -109,7 +110,8 @@ _INTERVAL = re.compile(r'([\[(])([^ ,][^,]*), ([^ ,][^,]*)([\])])') # as pandas 
 def _interval_level(v):
     "An interval as a text: its ends as levels, for a gap in another row makes floats of them"
     left, right = '(['[v.closed_left], ')]'[v.closed_right]
-    return f'{left}{_as_level(v.left)}, {_as_level(v.right)}{right}'
+    ends = _as_level(v.left), _as_level(v.right)
+    return '\0' if '\0' in ends else f'{left}{ends[0]}, {ends[1]}{right}' # of durations
 
 def _real_level(v):
     "A number as a text"
@@ -121,14 +123,13 @@ def _real_level(v):
 # %% ../nbs/14_formulas.ipynb #6efad0b3
 def _codes(column, levels, unknown, numeric):
     "The place of each cell among `levels`; `unknown` if it has none, -1 if it is missing"
-    column = plain_column(column)
+    column = _as_printed(plain_column(column))
     if numeric: return _number_codes(column, levels, unknown)
     place = _places(levels)
     def code(v):
         if type(v) is str and v in place: return place[v]
         text = _level(v)
-        if text not in place and (m := _WHOLE.fullmatch(text)): text = m[1]
-        return place.get(text, unknown)
+        return place.get(text if text in place else _plain(text), unknown)
     if isinstance(column.dtype, pd.CategoricalDtype):
         known = [code(v) for v in column.cat.categories]
         return _small([*known, -1])[column.cat.codes.to_numpy()]
@@ -143,10 +144,29 @@ def _places(levels):
     if known.keys() <= {'False', 'True', 'other'}: # databases have 0 and 1
         known |= {str(int(v == 'True')): j for v, j in known.items() if v != 'other'}
     said = {level: j for j, level in enumerate(levels)}
-    return {**dict.fromkeys(NULL_WORDS, -1), **known, **said, None: -1}
+    plain = [_plain(level) for level in levels]
+    numbers = {v: j for j, v in enumerate(plain) if plain.count(v) == 1}
+    return {**dict.fromkeys(NULL_WORDS, -1), **numbers, **known, **said, None: -1}
 
-# what a writer makes of an integer beside a gap, `1,0` where decimal commas are said; `01` is a code
-_WHOLE = re.compile(r'(-?[1-9][0-9]*|0)(?:\.0*|,00?)', re.ASCII)
+def _plain(text):
+    "A number without zeros at its end, for writers make `1.0` of 1 beside a gap and `1.50` of 1.5; else the text"
+    m = _PRINTED.fullmatch(text)
+    return m[1] + (m[2] or '').rstrip('0').rstrip('.') if m else text
+
+# `1,0` where decimal commas are said; `01` is a code
+_PRINTED = re.compile(r'(-?(?:[1-9][0-9]*|0))(?:(\.[0-9]*)|,00?)', re.ASCII)
+
+def _as_printed(column):
+    "Short floats as the numbers that they print: .1, not .10000000149; other columns as they are"
+    coded = isinstance(column.dtype, pd.CategoricalDtype)
+    cells = pd.Series(column.cat.categories) if coded else column
+    t = getattr(cells.dtype, 'subtype', cells.dtype) # sparse
+    t = getattr(t, 'numpy_dtype', t)                 # nullable, of Arrow
+    if t not in (np.float16, np.float32): return column
+    values, at = np.unique(cells.to_numpy(dtype=t, na_value=np.nan), return_inverse=True)
+    x = np.array([float(str(v)) for v in values])[at]
+    if coded: x = np.append(x, np.nan)[column.cat.codes.to_numpy()]
+    return pd.Series(x, index=column.index)
 
 def _small(codes):
     "Integers in as few bytes as hold them"
@@ -156,7 +176,6 @@ def _number_codes(column, levels, unknown):
     "The same for levels that are numbers; the word 'other' is a level too, where there is one"
     x = _numbers(column)
     values = np.array([_number(v) for v in levels]) # 'other' is none
-    if column.dtype in (np.float16, np.float32): values = values.astype(column.dtype).astype(float)
     order = np.argsort(values)
     at = order[np.searchsorted(values[order], x).clip(max=len(values) - 1)]
     codes = np.where(np.isnan(x), -1, np.where(values[at] == x, at, unknown))
@@ -174,7 +193,8 @@ def _exact(v):
     try:
         if isinstance(v, TEXT): v = spelled(v).strip()
         if isinstance(v, str): v = int(v) if re.fullmatch('[+-]?[0-9]{1,400}', v) else float(v)
-        return v if isinstance(hash(v), int) else None # raises where there is none
+        if isinstance(v, Integral): return int(v)
+        return v if isinstance(v, Decimal) and v == v else float(v)
     except Exception: return None
 
 # %% ../nbs/14_formulas.ipynb #fd8848c0
@@ -714,9 +734,10 @@ def _is_number(v):
 
 def _shown_levels(column):
     "Levels of a public column, in order, and whether they are numbers"
+    column = _as_printed(plain_column(column))
     coded = isinstance(column.dtype, pd.CategoricalDtype)
     if coded: values = list(column.cat.remove_unused_categories().cat.categories) # a slice lists those of the whole table
-    else: values = pd.unique(plain_column(column))
+    else: values = pd.unique(column)
     values = [v for v in values if _level(v) not in (None, '\0')]
     numeric = all(map(_is_number, values))
     texts = list(dict.fromkeys(map(_level, values)))
@@ -968,7 +989,7 @@ class _FrameRows(Rows):
         step = max(1, BLOCK//(len(self.encoding.names) + 1))
         for i in range(skip, self._n, step):
             block = self.compact.iloc[i:i+step]
-            beside = {c: self.frame[c].iloc[i:i+step] for c in more}
+            beside = {c: self.frame[c].iloc[i:i+step].set_axis(block.index) for c in more} # some labels pandas can't align
             yield block.assign(**beside) if more else block
 
 # %% ../nbs/14_formulas.ipynb #90fd1958
@@ -977,15 +998,15 @@ class _Encoded:
     "A function of blocks of numbers as a function of frames"
     f:object
     encoding:Encoding
-    decimal:str='.' # Decimal point of text
     column:str=None # of which the cells are handed on too
 
     def __call__(self, frame):
-        pieces = _pieces(frame, self.encoding, self.decimal, self.column)
+        pieces = _pieces(frame, self.encoding, self.column)
         return reduce(add, (self.f(*block) for block in pieces))
 
-def _pieces(frame, encoding, decimal='.', column=None):
+def _pieces(frame, encoding, column=None):
     "A frame as numbers, in blocks of bounded size however many columns there are"
+    decimal = frame.attrs.get('decimal', '.')
     ids = None if column is None else _ids(frame[column], decimal)
     if decimal == ',': frame = _with_points(frame, encoding.plan)
     step = max(1, BLOCK//(len(encoding.names) + 1))
@@ -1002,9 +1023,8 @@ def _ids(cells, decimal):
 
 def _id_with_point(v):
     "A point is none of decimals there: no text that has one is an integer"
-    if not isinstance(v, str): return v
-    m = _COMMA.fullmatch(v)
-    return f'{m[1]}.{m[2]}' if m else v.replace('.', '.\0')
+    m = isinstance(v, str) and _COMMA.fullmatch(v)
+    return f'{m[1]}.{m[2]}' if m else str.replace(v, '.', '.\0') if isinstance(v, str) else v
 
 _COMMA = re.compile(r' *([+-]?[0-9]+),([0-9]*(?:[eE][+-]?[0-9]+)?) *')
 
@@ -1012,23 +1032,15 @@ _COMMA = re.compile(r' *([+-]?[0-9]+),([0-9]*(?:[eE][+-]?[0-9]+)?) *')
 class _WithIds:
     "A function of frames of ids, whatever the decimal point"
     f:object
-    decimal:str
 
     def __call__(self, frame):
-        return self.f(frame.assign(**{c: _ids(frame[c], self.decimal) for c in frame}))
+        decimal = frame.attrs.get('decimal', '.')
+        return self.f(frame.assign(**{c: _ids(frame[c], decimal) for c in frame}))
 
 def _with_points(frame, plan):
     "The frame with decimal points in columns of numbers, where they are text"
     numeric = [c for c, rule in plan['levels'].items() if rule['numeric']]
-    return frame.assign(**{c: _numbers_with_points(frame[c]) for c in {*plan['numbers'], *numeric}})
-
-def _numbers_with_points(column):
-    "The same for one column; of objects cell by cell"
-    if isinstance(column.dtype, pd.StringDtype): return decimal_points(column)
-    if kind_of(column.dtype) not in ('text', 'object', 'category'): return column
-    cells = plain_column(column).to_numpy(object)
-    swapped = [v.replace('.', 'x').replace(',', '.') if isinstance(v, str) else v for v in cells]
-    return pd.Series(swapped, index=column.index, dtype=object)
+    return frame.assign(**{c: decimal_points(frame[c]) for c in {*plan['numbers'], *numeric}})
 
 # %% ../nbs/14_formulas.ipynb #24d4a425
 class EncodedRows(Rows):
@@ -1037,12 +1049,11 @@ class EncodedRows(Rows):
         table,             # A frame, files, a Polars, DuckDB, Arrow or Dask table, or `Rows`
         encoding:Encoding, # How to read it
         sep:str=None,      # Between the fields of a CSV file; None: a comma, or a tab in .tsv
-        decimal:str='.',   # Decimal point of a CSV file: `'.'` or `','`
+        decimal:str='.',   # Decimal point of a CSV file: `'.'` or `','`; other tables have none
     ):
         self.encoding, self.names, self.response = encoding, encoding.names, encoding.response
-        self.decimal = check_choice('decimal', decimal, '.', ',')
-        self.source = source = _source(table, encoding, sep)
-        if not getattr(source, 'points', True): self.decimal = ',' # as the file was opened
+        check_choice('decimal', decimal, '.', ',')
+        self.source = source = _source(table, encoding, sep, decimal)
         for k in ('once', 'ordered', 'files', '_n'): setattr(self, k, getattr(source, k))
         known = {*(source.names or ()), source.response, *getattr(source, 'types', ())}
         absent = [c for c in encoding.columns if c not in known]
@@ -1076,12 +1087,12 @@ class EncodedRows(Rows):
     def blocks(self, skip=0):
         "The rows from `skip` on, as numbers"
         for frame in self.frames(skip=skip):
-            yield from _pieces(frame, self.encoding, self.decimal)
+            yield from _pieces(frame, self.encoding)
 
     def _pass(self, f, columns=None):
         "The sum of `f`, encoded where the rows are"
-        if columns: return self.source.counted(_WithIds(f, self.decimal), columns)
-        encoded = _Encoded(f, self.encoding, self.decimal)
+        if columns: return self.source.counted(_WithIds(f), columns)
+        encoded = _Encoded(f, self.encoding)
         return self.source.counted(encoded, self.encoding.columns)
 
     def without(self, column):
@@ -1101,9 +1112,9 @@ class EncodedRows(Rows):
     def pass_with(self, f, column):
         "The sum of `f` over encoded blocks with a further column as it is"
         columns = [*self.encoding.columns, *([] if column in self.encoding.columns else [column])]
-        return self.source.counted(_Encoded(f, self.encoding, self.decimal, column), columns)
+        return self.source.counted(_Encoded(f, self.encoding, column), columns)
 
-def _source(table, encoding, sep):
+def _source(table, encoding, sep, decimal):
     "`Rows` that give frames"
     if isinstance(table, Rows): return table
     y = _used(_tree(encoding.plan['response']))[0]
@@ -1112,7 +1123,9 @@ def _source(table, encoding, sep):
         encoding.apply(table.iloc[:0])
         if not len(table): raise ValueError("there are no private rows")
         return _FrameRows(table, encoding)
-    rows = open_rows(table, y, sep=sep) if sep is not None else as_rows(table, y, strict=None)
+    each = table if isinstance(table, (list, tuple)) else [table]
+    files = all(isinstance(p, (str, Path)) for p in each)
+    rows = open_rows(table, y, sep=sep, decimal=decimal) if files else as_rows(table, y, strict=None)
     if isinstance(rows, TableRows):
         numbers = encoding.plan['numbers']
         rows.coded = [c for c, rule in encoding.plan['levels'].items() if not (c in numbers or rule['numeric'])]

@@ -9,6 +9,7 @@ __all__ = ['ColumnShapes', 'ColumnBins', 'ColumnTails', 'Column', 'look', 'Knowl
 import math
 import os
 from dataclasses import dataclass, field, replace
+from decimal import Decimal
 from pathlib import Path
 
 import numpy as np
@@ -473,7 +474,11 @@ def _moment_behind(fit, names):
 def _levels_of(fit):
     "Levels of the categories in an earlier fit"
     plan = fit.encoding.plan['levels'] if fit.encoding else {}
-    return {c: rule['levels'] for c, rule in plan.items()}
+    return {c: _numbers_again(rule['levels']) if rule['numeric'] else rule['levels'] for c, rule in plan.items()}
+
+def _numbers_again(levels):
+    "Levels that are numbers, of their texts; whether there is a level for others is asked anew"
+    return [Decimal(v) for v in levels if v != 'other']
 
 def _budgets_add(fit):
     "What to say of the budget of an earlier fit"

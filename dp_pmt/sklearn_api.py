@@ -261,7 +261,7 @@ def _table(X):
 
 def _checked(X):
     "Rows or responses, if the types of their columns are such that each cell can be read by itself"
-    if hasattr(X, 'dtypes') and hasattr(X, 'columns'): check_readable(dict(X.dtypes))
+    if getattr(X, 'ndim', 2) == 2 and hasattr(X, 'dtypes') and hasattr(X, 'columns'): check_readable(dict(X.dtypes))
     elif isinstance(getattr(X, 'dtype', None), (np.dtype, pd.api.extensions.ExtensionDtype)): check_readable({'a column': X.dtype})
     return X
 
@@ -284,7 +284,7 @@ def _as_numbers(X):
     if hasattr(X, 'tocsr') or hasattr(X, 'tocoo'): return X # sparse: refused by its type
     if isinstance(X, np.ndarray): _check_real(X)
     if not hasattr(X, 'iloc'): return _cells(X)
-    framed = hasattr(X, 'columns')
+    framed = getattr(X, 'ndim', 2) == 2 and hasattr(X, 'columns')
     columns = [X.iloc[:, j] for j in range(X.shape[1])] if framed else [X]
     columns = [plain_column(c) for c in columns]
     if all(c.dtype.kind in 'biuf' for c in columns): # codes of Arrow have become what they say

@@ -6,10 +6,10 @@
 __all__ = ['MOST_NUMBERS', 'ByPerson', 'UnitRows', 'as_units', 'check_labels']
 
 # %% ../nbs/12a_units.ipynb #86ede034
-import math
 import re
 import secrets
 import uuid
+from array import array
 from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import partial
@@ -56,7 +56,8 @@ def _of_text(text):
     return str(int(x)) if x == int(x) else text
 
 # %% ../nbs/12a_units.ipynb #17adf471
-_PLAIN = ('string', 'integer') # objects of one type: equal ids print alike
+_GAPS = type(None), type(pd.NA)
+_PLAIN = {str, float, *_GAPS}, {int, *_GAPS} # objects of which equal ones print alike; those of a class of its own may not
 
 def _distinct(ids):
     "Codes of ids, and the ids. Of text alone pandas takes half of a pair of surrogates for its `repr`"
@@ -80,7 +81,8 @@ def _hashed(ids, secret):
         ids = pd.Series(ids, dtype=object if getattr(ids, 'dtype', object) == object else None)
     ids = plain_column(ids)
     if ids.dtype in (np.float16, np.float32, np.longdouble): ids = pd.Series([*ids.to_numpy()], dtype=object) # as wide as they are
-    mixed = ids.dtype == object and pd.api.types.infer_dtype(ids) not in _PLAIN
+    kinds = set(map(type, ids)) if ids.dtype == object else set()
+    mixed = not any(kinds <= plain for plain in _PLAIN)
     if mixed: ids = pd.Series([_text(x) for x in ids], dtype=object)
     try: codes, known = _distinct(ids)
     except Exception: codes, known = _distinct(pd.Series([_text(x) for x in ids], dtype=object)) # ids that can't be compared
@@ -315,6 +317,7 @@ def _as_ids(unit):
     "Ids, one a row, of a type that may hold them"
     if isinstance(unit, pd.Index):
         unit = unit.to_numpy() if isinstance(unit.dtype, np.dtype) else unit.array
+    if isinstance(unit, (array, memoryview)): unit = np.asarray(unit)
     t = getattr(unit, 'dtype', None)
     if isinstance(t, (np.dtype, pd.api.extensions.ExtensionDtype)): _check_ids({'unit': t})
     if isinstance(unit, pd.api.extensions.ExtensionArray): return unit
@@ -333,6 +336,8 @@ def _without_ids(A, unit):
 def _ids_dropped(rows, unit):
     "Rows that don't take ids for a covariate"
     if unit == rows.response: raise ValueError("the response can't be the persons' ids")
+    if any(hasattr(r, 'encoding') for r in (getattr(rows, 'rows', None), *getattr(rows, 'sites', ()))):
+        raise ValueError("the rows of a formula stand outermost: EncodedRows(Sites(...), encoding)")
     if rows.names is None:
         raise ValueError("the columns of these rows have no names: give the ids, one a row, in place of a name")
     return rows.without(unit), unit

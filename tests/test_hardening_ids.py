@@ -1,10 +1,12 @@
 "Different persons stay different whatever reader brings their ids, and whoever else has none"
+import array
 import copy
 import time
 import warnings
 
 import dask.array as da
 import dask.dataframe as dd
+import duckdb
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -83,21 +85,37 @@ def test_ids_that_floats_would_make_one(two):
     assert keys[0] != keys[1]
 
 
-@pytest.mark.parametrize('kind', ['str', 'string[python]', 'Arrow', 'category', 'coded integers'])
-def test_decimal_commas_in_ids_of_every_type(kind):
-    "A gap, or a text that is no Unicode, changes no other id"
-    encoding = Encoding.of('y ~ x')
-    units = []
-    for odd in (None, '7', b'Z\xfcr', '\ud800'):
-        if kind == 'coded integers': ids = pd.Series(pd.Categorical([1, 2, None if odd is None else 3, 1]))
-        elif kind in ('str', 'Arrow') and odd != '\ud800':
-            cells = _not_unicode([b'1,0', b'2', odd.encode() if isinstance(odd, str) else odd, b'1'])
-            ids = pa.table({'id': cells}).to_pandas(types_mapper=pd.ArrowDtype if kind == 'Arrow' else None)['id']
-        elif isinstance(odd, bytes) or kind in ('str', 'Arrow'): continue
-        else: ids = pd.Series(['1,0', '2', odd, '1'], dtype='str' if kind == 'category' and odd != '\ud800' else 'string[python]').astype(kind)
-        rows = as_units(EncodedRows(pd.DataFrame({'id': ids, 'x': 1., 'y': 1.}), encoding, decimal=','), None, 'id')
-        assert rows.units == 2 + (odd not in (None, '\ud800') or kind == 'coded integers' and odd is not None)
-        assert rows.sum(lambda A, y, count, key: [(count == 2).sum()])[0] == 2
+@pytest.mark.parametrize('rows', ['one file', 'files', 'sites', 'sites with points', 'watched', 'checkpoint', 'opened'])
+@pytest.mark.parametrize('odd', [None, '7', b'Z\xfcr'], ids=str)
+def test_decimal_commas_of_a_file_whatever_stands_around_it(tmp_path, rows, odd):
+    "A site, a checkpoint or a file with points beside it hid the commas: `7,0` was no 7, and 1,5 a gap"
+    at, encoding = tmp_path/'a.csv', Encoding.of('y ~ x')
+    at.write_bytes(b'id;x;y\n1,0;1,5;1\n2;1,5;1\n' + (odd.encode() if isinstance(odd, str) else odd or b'') + b';1,5;1\n')
+    (tmp_path/'b.csv').write_text('id;x;y\n1;1,5;1\n')
+    pd.DataFrame({'id': ['1.0'], 'x': 1.5, 'y': 1.}).to_csv(tmp_path/'c.csv', index=False)
+    opened = [open_rows(p, 'y', sep=';', decimal=',') for p in (at, tmp_path/'b.csv')]
+    both = [at, tmp_path/'b.csv']
+    made = {'one file': lambda: EncodedRows(both[:1], encoding, ';', ','), 'files': lambda: EncodedRows(both, encoding, ';', ','),
+            'sites': lambda: EncodedRows(Sites(*opened), encoding), 'watched': lambda: EncodedRows(watched(Sites(*opened)), encoding),
+            'sites with points': lambda: EncodedRows(Sites(*opened, (tmp_path/'c.csv', 'y')), encoding),
+            'checkpoint': lambda: EncodedRows(Checkpoint(opened[0], path=tmp_path/'pass.npz'), encoding),
+            'opened': lambda: EncodedRows(open_rows(both, 'y', sep=';', decimal=','), encoding)}[rows]()
+    made = as_units(made, None, 'id')
+    n = {'one file': 3, 'checkpoint': 3, 'sites with points': 5}.get(rows, 4)
+    assert made.units == 2 + (odd is not None) and made.rows.n == n
+    assert made.sum(_seen) == [1.5*n, n - (odd is None)]
+
+
+def _seen(A, y, count, key): return [A.sum(), (count < 9).sum()]
+
+
+def test_decimal_commas_are_those_of_csv_alone(tmp_path):
+    "Said for the public file, they split the persons of Parquet and of frames"
+    frame = pd.DataFrame({'id': ['7', '7.0', '8'], 'x': ['1.5', '2.5', '3.5'], 'y': 1.})
+    frame.to_parquet(tmp_path/'rows.parquet')
+    for rows in (frame, tmp_path/'rows.parquet', pa.Table.from_pandas(frame)):
+        made = as_units(EncodedRows(rows, Encoding.of('y ~ x'), decimal=','), None, 'id')
+        assert made.units == 2 and made.sum(lambda A, y, count, key: [A.sum()]) == [7.5]
 
 
 def test_ids_that_may_be_anybody_are_nobody():
@@ -359,16 +377,69 @@ def test_the_name_of_ids_is_that_of_a_column():
         assert Run(A, y, 1., unit=unit).who.ids == name
 
 
-def test_a_point_where_decimal_commas_are_said():
-    "It parts thousands there: 1.000 was 1. The cells count, not the type of their column"
-    encoding = Encoding.of('y ~ x')
-    cells = ['1', '1,0', '1.000', '1.000,0', '1,5', '1,50', 'a.b', None]
-    for kind in (object, 'str', 'string[python]', 'category', pd.ArrowDtype(pa.string())):
-        frame = pd.DataFrame({'id': pd.Series(cells, dtype='str' if kind == 'category' else kind).astype(kind), 'x': pd.Series(['1,5']*8, dtype=kind), 'y': 1.})
-        rows = as_units(EncodedRows(frame, encoding, decimal=','), None, 'id')
-        assert rows.units == 6 and rows.sum(lambda A, y, count, key: [(count == 2).sum(), A.sum()]) == [2, 12.]
-    both = Sites(*((pd.DataFrame({'id': pd.Series(['7,0', '8,0'], dtype=kind), 'x': 1., 'y': 1.}), 'y') for kind in (object, 'str')))
-    assert as_units(EncodedRows(both, encoding, decimal=','), None, 'id').units == 2
+def test_a_point_where_decimal_commas_are_said(tmp_path):
+    "It parts thousands there: 1.000 was 1"
+    cells = ['1', '1,0', '1.000', '1.000,0', '1,5', '1,50', 'a.b', '']
+    (tmp_path/'rows.csv').write_text('id;x;y\n' + ''.join(f'{c};1,5;1\n' for c in cells))
+    rows = as_units(EncodedRows(tmp_path/'rows.csv', Encoding.of('y ~ x'), ';', ','), None, 'id')
+    assert rows.units == 6 and rows.sum(lambda A, y, count, key: [(count == 2).sum(), A.sum()]) == [2, 12.]
+
+
+def test_large_numbers_of_duckdb_are_refused():
+    "It hands those from 2^127 on on as negative ones: a person of a query was another in its CSV"
+    made = duckdb.sql("select 340282366920938463463374607431768211455::UHUGEINT id, 1.0 x, 2.0 y")
+    with pytest.raises(ValueError, match='cast these columns'): as_units(made, 'y', 'id')
+
+
+@pytest.mark.parametrize('f', [dp_pmt.dp_pmtolse, dp_pmt.dp_anchored])
+def test_rows_that_know_their_persons_are_no_rows(f):
+    "Without unit= each person had the weight of a row, and one row moved two"
+    A = np.random.default_rng(0).normal(size=(40, 2))
+    with pytest.raises(ValueError, match='and unit='): f(as_units(A, A[:, 0], np.arange(40)//2), None, A[:20]*1., A[:20, 0] + A[:20, 1], 1.)
+
+
+@pytest.mark.parametrize('more', [dict(unit=np.arange(400)//2), dict(neighbours='add/remove')], ids=str)
+def test_public_columns_are_counted_before_rows_are(more):
+    rng = np.random.default_rng(0)
+    A, B, budget = rng.normal(size=(400, 3)), rng.normal(size=(50, 2)), dp_pmt.Budget(1.)
+    y, y_B = A.sum(1), B.sum(1)
+    calls = [lambda: dp_pmt.dp_pmtolse(A, y, B, y_B, .5, budget=budget, **more), lambda: dp_pmt.dp_anchored(A, y, B, y_B, .5, budget=budget, **more),
+             lambda: dp_pmt.dp_anchored(A, y, B, None, .5, budget=budget, **more), lambda: dp_pmt.dp_glm(A, (y > 0)*1., B, (y_B > 0)*1., .5, budget=budget, **more),
+             lambda: dp_pmt.release(A, y, B, y_B, .5, budget=budget, **more)]
+    for call in calls:
+        with pytest.raises(ValueError, match='equally many columns, got 3 and 2'): call()
+    assert budget.spent == 0
+
+
+def test_rows_labelled_columns():
+    "A column of pandas has its labels for attributes"
+    A = pd.DataFrame(np.random.default_rng(0).normal(size=(40, 2)), columns=['a', 'b'], index=[f'r{i}' for i in range(39)] + ['columns'])
+    dp_pmt.dp_ssp(A, A.a + A.b, 1., rng=0)
+    from dp_pmt.sklearn_api import PrivateLinearRegression
+    with warnings.catch_warnings():
+        warnings.simplefilter('ignore')
+        PrivateLinearRegression(random_state=0).fit(A, A.a + A.b)
+    rows = as_units(EncodedRows(A.assign(id='x', y=1.).set_index(pd.Index([np.nan, np.nan] + [1.]*38, dtype='double[pyarrow]')), Encoding.of('y ~ a')), None, 'id')
+    assert rows.units == 1 and rows.sum(lambda A, y, count, key: [len(y)]) == [40]
+
+
+def test_a_formula_stands_outermost(tmp_path):
+    "Inside of sites it was left out where persons were named"
+    frame = pd.DataFrame({'id': [1, 1, 2], 'x': [1., None, 3], 'y': 1.})
+    inner = EncodedRows(frame, Encoding.of('y ~ x', frame.dropna(), missing='impute'))
+    for rows in (Sites(inner), watched(inner)):
+        with pytest.raises(ValueError, match='stand outermost'): as_units(rows, None, 'id')
+
+
+def test_texts_and_integers_of_classes_of_their_own():
+    class Alike(str):
+        def __eq__(self, other): return str.lower(self) == str.lower(other)
+        def __hash__(self): return hash(str.lower(self))
+    ids = [Alike('ann'), Alike('Ann'), 'Ann']
+    keys = _id_keys(ids, '0'*16)
+    assert keys[0] != keys[1] == keys[2]
+    assert _id_keys(np.fromiter(ids[:2], object), '0'*16).tolist() == keys[:2].tolist()
+    with pytest.raises(ValueError, match='not float32'): as_units(X, Y, array.array('f', [1, 2, 3, 4, 5]))
 
 
 def test_persons_are_the_same_after_a_crash(tmp_path):

@@ -1,6 +1,7 @@
 "Levels are those that public rows show; ids follow the labels of the rows"
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 
 from dp_pmt import fit
@@ -142,3 +143,43 @@ def test_types_that_pandas_adds_to_arrow(tmp_path):
     for name in 'ab': frame.to_parquet(tmp_path/'rows'/f'{name}.parquet')
     assert len(EncodedRows(tmp_path/'rows', Encoding.of('y ~ x')).load()[1]) == 8
     with pytest.raises(ValueError, match='must hold numbers, text'): EncodedRows(tmp_path/'rows', Encoding.of('y ~ p', levels={'p': ['2020-01', '2020-02']}))
+
+
+@pytest.mark.parametrize('code, cells', [
+    ([1, 2, 10], ['01', '02', '10']), ([.1, .2, .3], ['0.10', '0.20', '0.30']), ([0, 1], [False, True]), (np.array([.1, .2, .4], np.float32), [.1, .2, .4])], ids=str)
+def test_an_earlier_fit_hands_on_levels_that_are_numbers(tmp_path, code, cells):
+    "They became texts, and the next fit counted most rows for the reference"
+    rng = np.random.default_rng(0)
+    at = rng.integers(len(code), size=4000)
+    rows = pd.DataFrame({'k': pd.Series(np.array(cells, object)[at]), 'y': 3.*at + rng.normal(size=4000)})
+    public = pd.DataFrame({'k': np.array(code)[at[:90]], 'y': 3.*at[:90] + rng.normal(size=90)})
+    first = fit('y ~ C(k)', rows, public, rho=2., seed=0)
+    for earlier in (first, first.from_json(first.to_json())):
+        again = fit('y ~ C(k)', rows, earlier, rho=2., seed=1)
+        np.testing.assert_allclose(again.beta, 3.*np.arange(1, len(code)), atol=.2)
+        assert abs(again.intercept) < .2
+
+
+@pytest.mark.parametrize('levels', [['0.5', '1.0', '2.5'], ['0.50', '1.00', '2.50'], ['.5', '1', '2.5'], ['0.5', '1', '2.5']], ids=str)
+def test_a_level_with_zeros_at_its_end_is_its_number(levels):
+    "Public text of a column of floats matched no private number"
+    made = Encoding.of('y ~ k', levels={'k': levels}, other='missing')
+    for k in ([.5, 1., 2.5], ['0.5', '1.0', '2.5'], ['0.50', '1', '2.500'], [np.float32(.5), 1, 2.5]):
+        if levels[0] != '.5': np.testing.assert_array_equal(_levels_in(pd.DataFrame({'k': pd.Series(k, dtype=object), 'y': 1.}), made), np.eye(3)[:, 1:])
+    both = Encoding.of('y ~ k', levels={'k': ['1', '1.0', '1.10', '1.1']}, other='missing') # each is said
+    np.testing.assert_array_equal(_levels_in(pd.DataFrame({'k': ['1', '1.0', '1.10', '1.1', '01'], 'y': 1.}), both)[:4], np.eye(4)[:, 1:])
+
+
+@pytest.mark.parametrize('kind', ['float32', 'Float32', 'float[pyarrow]', 'halffloat[pyarrow]', 'Sparse[float32]', 'category'])
+def test_short_floats_of_every_container_are_the_levels_that_they_print(kind):
+    g = pd.Series(np.array([.1, .2, .4]*4, np.float16 if 'half' in kind else np.float32))
+    g = g.astype('category') if kind == 'category' else g if kind == 'halffloat[pyarrow]' else g.astype(kind)
+    if kind == 'halffloat[pyarrow]': g = pd.Series(pd.arrays.ArrowExtensionArray(pa.array(g.to_numpy())))
+    rows, want = pd.DataFrame({'g': g, 'y': np.arange(12.)}), np.tile(np.eye(3)[:, 1:], (4, 1))
+    for made in (Encoding.of('y ~ C(g)', rows, other='missing'), *(Encoding.of('y ~ C(g)', levels={'g': levels}, other='missing') for levels in ([.1, .2, .4], ['0.1', '0.2', '0.4']))):
+        np.testing.assert_array_equal(_levels_in(rows, made), want)
+
+
+def test_intervals_of_durations_are_no_level():
+    g = pd.Series([pd.Interval(pd.Timedelta(1), pd.Timedelta(2)), pd.Interval(pd.Timedelta(2), pd.Timedelta(3))], dtype=object)
+    assert {*map(_level, g)} == {'\0'} and _level(pd.Period('2020-01-01 12:00', freq='h')) == _level('2020-01-01 12:00')

@@ -204,7 +204,7 @@ def test_text_levels_that_are_integers_beside_a_gap(tmp_path):
     levels, cells = ['1', '2'], ['1.0', '2.0', '2.00', '2,0', 2., '02', '2.5', '2,000']
     unknown = np.nan
     np.testing.assert_array_equal(encoded(levels, cells, other='missing'), [0, 1, 1, 1, 1, unknown, unknown, unknown])
-    np.testing.assert_array_equal(encoded(['1', '2.00'], ['2.0', '2.00'], other='missing'), [unknown, 1])
+    np.testing.assert_array_equal(encoded(['1', '2.00'], ['2.0', '2.00', '2', 2.], other='missing'), [1, 1, 1, 1])
     np.testing.assert_array_equal(encoded([1, 2], ['02', '2.0', '2'], other='missing'), [1, 1, 1]) # levels that are numbers
     frame = pd.DataFrame({'g': [1, 2, None, 2], 'y': 1.})
     for point, sep in (('.', ','), (',', ';')):
