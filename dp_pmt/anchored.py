@@ -4,9 +4,8 @@
 
 # %% auto #0
 __all__ = ['SURE', 'public_ridge', 'public_whitener', 'Anchor', 'public_anchor', 'ColumnSizes', 'windowed', 'around_sure',
-           'Scores', 'end_of_tail', 'clip_radius', 'learn_moment', 'rewhitened', 'inflations', 'update', 'first_look',
-           'newton_step', 'least_rho', 'Misfits', 'best_of', 'check_inference', 'check_questions', 'fit_from',
-           'dp_anchored']
+           'Scores', 'clip_radius', 'learn_moment', 'rewhitened', 'inflations', 'update', 'first_look', 'newton_step',
+           'least_rho', 'Misfits', 'best_of', 'check_inference', 'check_questions', 'fit_from', 'dp_anchored']
 
 # %% ../nbs/25_anchored.ipynb #anch0002
 import math
@@ -23,7 +22,7 @@ from .checks import warn as warn_user
 from .crossing import Run, takes_options, warn_overlap
 from .inference import Influences, PersonInfluences, ResidualSizes
 from .inference import clip_bias, clip_excess, errors
-from .inference import inference_share, influence_query
+from .inference import inference_share, influence_query, tail
 from .preconditioning import INTERCEPT, Coordinates, PublicRows
 from .privacy import gaussian_eps
 from .queries import COUNT, OCTAVES, JointMoments, Query, RowSizes, ScoreSizes, SecondMoment
@@ -330,6 +329,11 @@ class Scores(NamedTuple):
         i = min(np.searchsorted(np.cumsum(c), c.sum()/2), len(c) - 1)
         return 2.**(OCTAVES[i] - .5)*self.factor
 
+    def behind(self)->float:
+        "Where sizes end that lie behind a gap; 0 if none do"
+        _, top, gap = tail(*self[:2])
+        return 2.**OCTAVES[top]*self.factor if gap else 0.
+
     def after(self,
         drop:float, # How much smaller the mean square should be now
     )->'Scores':
@@ -338,18 +342,6 @@ class Scores(NamedTuple):
         return self._replace(factor=self.factor*math.sqrt(min(max(ratio, _LEAST), 1.)))
 
 # %% ../nbs/25_anchored.ipynb #anch0015
-_BEYOND = 5. # noise sds: one octave of all fits in a hundred thousand
-
-def end_of_tail(
-    counts,    # Noisy octave counts
-    noise,     # Their noise sd
-    mode:int,  # The fullest
-)->int:        # The last octave of the tail
-    "Where the tail sinks into the noise, or, if responses have two sizes, the last octave that is beyond doubt"
-    hidden = np.append(counts[mode:] <= 2*noise, True)
-    far = np.flatnonzero(counts > _BEYOND*noise)
-    return max([mode + int(np.argmax(hidden)) - 1, *far])
-
 def clip_radius(
     scores:Scores, # What is known of the scores
     var:float,     # Squared norm of the noise on t, per C²
@@ -358,8 +350,7 @@ def clip_radius(
     counts, noise, factor = scores
     mode = int(np.argmax(counts))
     if counts[mode] < 2*noise: return None
-    top = end_of_tail(counts, noise, mode)
-    counts = np.where((counts > 2*noise) | (np.arange(len(counts)) <= mode), counts, 0) # gaps are empty
+    counts, top, _ = tail(counts, noise)
     octaves = OCTAVES[:top + 1, None]
     x = 2.**(octaves - 1 + np.arange(.125, 1, .25)).ravel() # four points an octave
     w = np.repeat(np.maximum(counts[:top + 1], 0)/4, 4)
@@ -701,7 +692,7 @@ def _walk(run, at, rho, budgets, extra, robust):
     rho_i = extra if at.unit_variance else extra/2
     also = [_influences(run, at, M, answers[0], rho_i)] if extra and robust else []
     at, chosen, influences = best_of(
-        run, at, [first, 0*first], _FAR_OUT*scores.median(), _SHARES['compare']*rho, also)
+        run, at, [first, 0*first], max(_FAR_OUT*scores.median(), scores.behind()), _SHARES['compare']*rho, also)
     return AttrDict(at=at, M=M, public=public, prior=prior, path=path, records=records, sizes=sizes,
                     chosen=chosen, answers=answers + influences, scores=scores,
                     T=also[0][0].T if also else math.inf, bias=_bias(at, scores, records[-1]))
@@ -775,7 +766,7 @@ def fit_from(
     if share and cov == 'robust': run.check_room(2*at.V.shape[1])
     found = _walk(run, at, rho, budgets, share*rho, cov == 'robust')
     at, table = found.at, _errors(run, found)
-    advice = _advice(run, found, table.get('used'))
+    advice = _advice(run, found, table)
     fit = run.fit(at.uncentre(at.start), at.method, path=_all(at, found.path), steps=found.records,
                   advice=advice, extras=dict(sizes=found.sizes.rows, anchor=at),
                   **table)
@@ -845,7 +836,7 @@ def _fit_knowing(A, y, known, rho, rng, how, options):
     return fit
 
 # %% ../nbs/25_anchored.ipynb #anch0032
-def _advice(run, found, used):
+def _advice(run, found, table):
     "Sentences a user should read, from released numbers only"
     last, g = found.records[-1], found.records[0].inflation
     heavy = _outsized(*found.sizes.rows, last.R)
@@ -869,7 +860,19 @@ def _advice(run, found, used):
          " unknown direction, but one coefficient may have most of it. Transform skewed columns"
          " and responses (log, ranks), or spend more")]
     true = [text for so, text in says if so]
-    return _empty_rows(run.n, found.sizes.rows, used) + true + _unlearnt(run, found)
+    return _empty_rows(run.n, found.sizes.rows, table.get('used')) + true + _two_sizes(found, table) + _unlearnt(run, found, table)
+
+_SAME = 1/8, 1/200 # of the residuals: of public rows, and of what else is believed, which may be the responses'
+
+def _two_sizes(found, table):
+    "A sentence on responses that are nearly all on one value, as far as noise lets one see"
+    at = found.at
+    if at.unit_variance or at.by_scores(found) is not None or 'residual_sd' not in table: return []
+    ratio = table['residual_sd']/at.unit
+    if ratio > _SAME[at.source != 'the public rows']: return []
+    return [f"the residuals are {ratio:.2g} times as large as was believed: nearly all responses seem to lie on one value, and noise"
+            " hides those that don't. Coefficients and standard errors leave them out. Take family='binomial' for yes and no,"
+            " method='pmtolse', or spend more"]
 
 def _units(run, found):
     "Columns of other sizes, and how many times as large they are"
@@ -904,12 +907,15 @@ def _other(run, found):
     return 'the public fit' if told and not found.chosen else f'predicting {mean}'
 
 # %% ../nbs/25_anchored.ipynb #anch0033
-def _unlearnt(run, found):
+def _unlearnt(run, found, table):
     "Sentences on columns that the private rows told little of, by name"
     at, prior = found.at, found.prior
     names = _names(run, at.D)
     before = np.where(at.D > 0, prior.sd(), math.inf)
     same = (at.D > 0) & (at.sd() > .7*before)
+    slopes = len(names) - run.intercept
+    if not isinstance(table['cov'], str): # of a level without a row little may be left open beside the others
+        same[:slopes] |= np.sqrt(np.diag(table['cov']))[:slopes] > 2*at.unit*before[:slopes]
     out = []
     if len(at.unknown()):
         flat = _some(names, at.unknown())

@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['ResidualSizes', 'mean_square', 'clip_curve', 'Influences', 'variance_ratios', 'influence_clip', 'clip_excess',
-           'clip_bias', 'score_variance', 'PersonInfluences', 'coefficient_map', 'influence_query', 'errors',
+           'clip_bias', 'tail', 'score_variance', 'PersonInfluences', 'coefficient_map', 'influence_query', 'errors',
            'inference_share']
 
 # %% ../nbs/22a_inference.ipynb #885e1156
@@ -234,6 +234,20 @@ def clip_bias(
 
 # %% ../nbs/22a_inference.ipynb #a018b360
 _FOURTHS = np.arange(.125, 1, .25) # of an octave
+_BEYOND = 5. # noise sds: an octave in millions
+_HELD = 16.  # mean squares, as believed: a share p that lies x away adds p x², and errors of units far more
+
+def tail(
+    counts,   # Noisy octave counts
+    sd:float, # Their noise sd
+)->tuple:     # Counts, empty in gaps; the last octave; does it lie behind a gap?
+    "Where the tail sinks into the noise; if sizes are of two kinds, the last octave that is beyond doubt, and no error"
+    mode = int(np.argmax(counts))
+    end = mode + int(np.argmax(np.append(counts[mode:] <= 2*sd, True))) - 1
+    share = counts/max(counts[counts > 2*sd].sum(), 1)
+    top = max([end, *np.flatnonzero((counts > _BEYOND*sd) & (share*4.**(OCTAVES - .5) < _HELD))])
+    gap = (np.arange(len(counts)) > end) & (counts <= 2*sd)
+    return np.where(gap, 0, counts), int(top), top > end
 
 def score_variance(
     counts,      # Noisy octave counts of sizes, from `ScoreSizes`
@@ -242,10 +256,9 @@ def score_variance(
     trace:float, # Sum of the rows' squared norms > 0
 )->tuple:        # Variance of the residuals, and its noise sd; None if no bin stands out
     "Mean square of clipped scores, over that of the rows"
-    mode = int(np.argmax(counts))
-    if counts[mode] < 4*sd: return None
-    hidden = counts[mode:] < 2*sd # the tail ends where noise hides it
-    top = mode + int(np.argmax(hidden)) if hidden.any() else len(counts)
+    if counts.max() < 4*sd: return None
+    counts, last, _ = tail(counts, sd)
+    top = last + 1
     x = 2.**(OCTAVES[:top, None] - 1 + _FOURTHS)
     squared = (np.minimum(x, C)**2).mean(1)
     total = squared @ counts[:top]
@@ -394,7 +407,7 @@ def _explained(at, M, rows, s2):
 def _as_scores(s2, h, persons, level, sd):
     "The variance that makes the typical coefficient's that of the scores, and its noise sd"
     ratio = float(np.median(h))
-    if persons: return max(s2, level/ratio), sd/ratio # ratios count correlation, scores don't
+    if persons: return max(s2, level), sd # ratios count how a person's rows correlate, scores don't
     return level/ratio, sd/ratio
 
 def _that_count(rows, counts, sd):
