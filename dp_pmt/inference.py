@@ -232,8 +232,7 @@ def clip_bias(
     inverse = np.linalg.inv(M)
     return inverse @ inverse*max(E**2 - counted, 0)/len(M)
 
-# %% ../nbs/22a_inference.ipynb #a018b360
-_FOURTHS = np.arange(.125, 1, .25) # of an octave
+# %% ../nbs/22a_inference.ipynb #59082a5b
 _BEYOND = 5. # noise sds: an octave in millions
 _HELD = 16.  # mean squares, as believed: a share p that lies x away adds p x², and errors of units far more
 
@@ -248,6 +247,9 @@ def tail(
     top = max([end, *np.flatnonzero((counts > _BEYOND*sd) & (share*4.**(OCTAVES - .5) < _HELD))])
     gap = (np.arange(len(counts)) > end) & (counts <= 2*sd)
     return np.where(gap, 0, counts), int(top), top > end
+
+# %% ../nbs/22a_inference.ipynb #a018b360
+_FOURTHS = np.arange(.125, 1, .25) # of an octave
 
 def score_variance(
     counts,      # Noisy octave counts of sizes, from `ScoreSizes`
