@@ -27,7 +27,7 @@ import pandas as pd
 from .cells import NULL_WORDS, TEXT, cell_number, check_readable, one_moment, plain_column
 from .cells import spelled
 from .checks import check_choice, label, one_of, shown
-from .files import TableRows, decimal_points, open_rows, quietly
+from .files import DECIMAL, TableRows, decimal_points, open_rows, quietly
 from .rows import BLOCK, Rows, as_rows, check_known
 
 # %% ../nbs/14_formulas.ipynb #d9aac32f
@@ -181,8 +181,9 @@ def _number_codes(column, levels, unknown):
     codes = np.where(np.isnan(x), -1, np.where(values[at] == x, at, unknown))
     far = np.flatnonzero(np.abs(x) >= 2**53) # where floats are not integers one by one
     if len(far):
-        place = {_exact(v): j for j, v in enumerate(levels)}
-        codes[far] = [place.get(_exact(v), unknown) for v in column.iloc[far].to_numpy(object)]
+        kind = lambda v: (type(_exact(v)), _exact(v)) # a float may be any of several integers: it is none
+        place = {kind(v): j for j, v in enumerate(levels)}
+        codes[far] = [place.get(kind(v), unknown) for v in column.iloc[far].to_numpy(object)]
     if 'other' in levels and column.dtype.kind not in 'biufmMc':
         words = (_level(v) == 'other' for v in column.to_numpy(object))
         codes[np.fromiter(words, bool, len(x))] = levels.index('other')
@@ -193,8 +194,7 @@ def _exact(v):
     try:
         if isinstance(v, TEXT): v = spelled(v).strip()
         if isinstance(v, str): v = int(v) if re.fullmatch('[+-]?[0-9]{1,400}', v) else float(v)
-        if isinstance(v, Integral): return int(v)
-        return v if isinstance(v, Decimal) and v == v else float(v)
+        return int(v) if isinstance(v, Integral) or isinstance(v, Decimal) and v == int(v) else float(v)
     except Exception: return None
 
 # %% ../nbs/14_formulas.ipynb #fd8848c0
@@ -1006,7 +1006,7 @@ class _Encoded:
 
 def _pieces(frame, encoding, column=None):
     "A frame as numbers, in blocks of bounded size however many columns there are"
-    decimal = frame.attrs.get('decimal', '.')
+    decimal = frame.attrs.get(DECIMAL, '.')
     ids = None if column is None else _ids(frame[column], decimal)
     if decimal == ',': frame = _with_points(frame, encoding.plan)
     step = max(1, BLOCK//(len(encoding.names) + 1))
@@ -1034,7 +1034,7 @@ class _WithIds:
     f:object
 
     def __call__(self, frame):
-        decimal = frame.attrs.get('decimal', '.')
+        decimal = frame.attrs.get(DECIMAL, '.')
         return self.f(frame.assign(**{c: _ids(frame[c], decimal) for c in frame}))
 
 def _with_points(frame, plan):
@@ -1067,6 +1067,11 @@ class EncodedRows(Rows):
         return self.source.n
 
     def _inside(self): return [self.source]
+
+    @property
+    def secret(self):
+        "That of a checkpoint inside, if there is one"
+        return getattr(self.source, 'secret', None)
 
     def stamp(self):
         "The stamp of the table's files"
@@ -1116,7 +1121,10 @@ class EncodedRows(Rows):
 
 def _source(table, encoding, sep, decimal):
     "`Rows` that give frames"
-    if isinstance(table, Rows): return table
+    if isinstance(table, Rows):
+        if sep is None and decimal == '.': return table
+        raise ValueError("these rows are opened already, and sep= and decimal= would come too late: give them to"
+                         " open_rows(path, response, sep=, decimal=), which makes rows, or sites, of files")
     y = _used(_tree(encoding.plan['response']))[0]
     if isinstance(table, pd.DataFrame):
         encoding._check_columns(table, True, 'the private rows')

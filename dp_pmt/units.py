@@ -268,6 +268,7 @@ def as_units(
     "The same rows, each with the number of rows of its person"
     if hasattr(A, 'to_pandas') and not (y is None or isinstance(y, str)): A = in_memory(A)
     if isinstance(unit, str) and isinstance(A, pd.DataFrame): A, unit = _without_ids(A, unit)
+    if isinstance(A, UnitRows): raise ValueError("these rows know their persons already: give the rows themselves, and unit=")
     rows = as_rows(A, y, n, strict=strict if not isinstance(unit, str) else None)
     if isinstance(unit, str):
         rows, unit = _ids_dropped(rows, unit)

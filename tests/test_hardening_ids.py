@@ -498,3 +498,39 @@ def test_text_of_polars_that_is_no_unicode():
     "Polars takes it from Arrow as it stands, and panics when it is asked for the cell"
     ids = pl.Series(_not_unicode([b'a', b'Z\xfcrich', b'b', None, b'a']))
     assert as_units(np.ones((5, 1)), np.ones(5), ids).units == 3
+
+
+@pytest.mark.parametrize('more', [dict(decimal=','), dict(sep=';')], ids=str)
+def test_opened_rows_are_not_opened_again(tmp_path, more):
+    "What was said of the files came too late, and one person had two keys"
+    for name, ids in (('a', '7,0'), ('b', '7')): (tmp_path/f'{name}.tsv').write_text(f'id\tx\ty\n{ids}\t1,5\t2\n')
+    sites, budget = Sites((tmp_path/'a.tsv', 'y'), (tmp_path/'b.tsv', 'y')), dp_pmt.Budget(1.)
+    for rows in (sites, open_rows(tmp_path/'a.tsv', 'y'), watched(sites)):
+        with pytest.raises(ValueError, match='opened already'): dp_pmt.fit('y ~ x', rows, {'x': (0, 3), 'y': (0, 3)}, rho=.5, unit='id', budget=budget, **more)
+    assert budget.spent == 0
+    with pytest.raises(ValueError, match='know their persons'): as_units(as_units(X, Y, np.arange(5)), None, np.arange(5))
+
+
+def test_a_checkpoint_of_another_reading_is_not_used(tmp_path):
+    "Corrected, decimal commas had the sums of what was read before"
+    (tmp_path/'rows.csv').write_text('x;y\n' + '1,5;2,5\n2,5;3,5\n'*40)
+    sums = []
+    for decimal in '.,':
+        kept = Checkpoint(open_rows(tmp_path/'rows.csv', 'y', sep=';', decimal=decimal), path=tmp_path/'pass.npz', every=0)
+        sums.append(np.nansum(kept.sum(_products)[0]))
+    assert sums == [0, 160]
+
+
+def _products(A, y): return [np.nan_to_num(A).sum(keepdims=True)]
+
+
+@pytest.mark.parametrize('around', [lambda rows: rows, lambda rows: EncodedRows(rows, Encoding.of('y ~ x'))])
+def test_a_formula_around_a_checkpoint_goes_on_from_it(tmp_path, around):
+    rng = np.random.default_rng(0)
+    pd.DataFrame(dict(x=rng.normal(size=900), y=rng.normal(size=900), id=np.arange(900)//3)).to_parquet(tmp_path/'rows.parquet')
+    sizes = []
+    for _ in range(2):
+        dp_pmt.dp_ssp(around(Checkpoint(tmp_path/'rows.parquet', 'y', tmp_path/'pass.npz', 0)), None, 1., rng=1, unit='id')
+        sizes.append((tmp_path/'pass.npz').stat().st_size)
+    assert sizes[0] == sizes[1]
+

@@ -183,3 +183,18 @@ def test_short_floats_of_every_container_are_the_levels_that_they_print(kind):
 def test_intervals_of_durations_are_no_level():
     g = pd.Series([pd.Interval(pd.Timedelta(1), pd.Timedelta(2)), pd.Interval(pd.Timedelta(2), pd.Timedelta(3))], dtype=object)
     assert {*map(_level, g)} == {'\0'} and _level(pd.Period('2020-01-01 12:00', freq='h')) == _level('2020-01-01 12:00')
+
+
+def test_a_float_of_a_long_code_is_no_level(tmp_path):
+    "It may be any of several, and was a neighbour"
+    code = 12345678901234567
+    made = Encoding.of('y ~ C(g)', levels={'g': [code, code + 1, 5]}, other='missing')
+    for cells in ([code, code + 1, 5], [str(code), str(code + 1), '5'], [float(code), float(code + 1), 5.]):
+        A = _levels_in(pd.DataFrame({'g': pd.Series(cells, dtype=object), 'y': 1.}), made)
+        np.testing.assert_array_equal(A, [[np.nan]*2, [np.nan]*2, [0, 1]] if isinstance(cells[0], float) else [[0, 0], [1, 0], [0, 1]])
+    (tmp_path/'public.csv').write_text('g,x,y\n' + '123456789012345678901,1e20,1\n123456789012345678902,3,2\n5,0.5,3\n'*9)
+    public = read_table(tmp_path/'public.csv')
+    made = Encoding.of('y ~ C(g) + x', public, other='missing')
+    np.testing.assert_array_equal(_levels_in(tmp_path/'public.csv', made)[:3, :2], [[0, 0], [1, 0], [0, 1]])
+    assert public.x.dtype.kind == 'f'
+
