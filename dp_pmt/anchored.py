@@ -827,7 +827,8 @@ def _fit_knowing(A, y, known, rho, rng, how, options):
     rows = (known.rows, None) if known.labelled else None
     run = Run(A, y, rho, rng, rows, passes=2, warn_intercept=how[-1], **options)
     if known.rows and not rows: warn_overlap(A, known, run.rows.files, known.rows.files)
-    for each in (known.rows, known.moment) if not run.n_is_public else (): each and run.check_columns(each)
+    wide = known.rows or known.moment
+    if wide and not run.n_is_public: run.check_columns(wide)
     check_questions(run, *how[:2])
     at, notes = known.belief(run)
     fit = fit_from(run, at, *how, rho=run.budget.left if run.budget.spent else None)

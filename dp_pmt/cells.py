@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['TEXT', 'NULL_WORDS', 'kind_of', 'check_readable', 'named_types', 'plain_cells', 'unicode_cells', 'plain_column',
-           'spelled', 'one_moment', 'cell_number', 'check_finite', 'to_floats', 'shape_of', 'as_matrix']
+           'spelled', 'one_moment', 'cell_number', 'check_finite', 'is_frame', 'to_floats', 'shape_of', 'as_matrix']
 
 # %% ../nbs/00a_cells.ipynb #403f8ca8
 import math
@@ -289,18 +289,20 @@ def check_finite(
     raise ValueError(f"{label(name)} must hold finite real numbers only{bound}")
 
 # %% ../nbs/00a_cells.ipynb #903078f7
-def _is_frame(X):
-    "Has it columns? A column has them too, if a row is labelled so"
+def is_frame(
+    X, # Rows, or a column
+)->bool:
+    "Has it columns? To a column of pandas a row's label `columns` is an attribute"
     return getattr(X, 'ndim', 2) == 2 and hasattr(X, 'columns')
 
 def _check_kind(X, name, loose=False):
     "Refuse types that are not real numbers"
-    types = list(X.dtypes) if _is_frame(X) else [X.dtype]
+    types = list(X.dtypes) if is_frame(X) else [X.dtype]
     taken = ('number', 'text', 'object') if loose else ('number',)
     wrong = [str(j) for j, t in enumerate(types) if kind_of(t) not in taken]
     if not wrong: return
     where = ''
-    if _is_frame(X): # by number: a file without a header has data for names
+    if is_frame(X): # by number: a file without a header has data for names
         where = f": see column {', '.join(wrong)} (the first is 0)"
     text = '' if loose else 'text, objects, '
     rule = f"must hold real numbers only, not {text}dates, categories or complex numbers"
@@ -316,7 +318,7 @@ def to_floats(
     "`block` as float64; a missing value of pandas becomes NaN, and NaN is dealt with by the caller"
     if not hasattr(block, 'iloc'): block = _as_array(block, name, loose)
     _check_kind(block, name, loose)
-    if _is_frame(block): return _frame_floats(block)
+    if is_frame(block): return _frame_floats(block)
     if block.dtype.kind not in 'biuf': return _cells(block)
     if not hasattr(block, 'iloc'): return block.astype(float, copy=False)
     return block.to_numpy(dtype=float, na_value=math.nan)

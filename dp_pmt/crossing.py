@@ -27,7 +27,7 @@ from .privacy import Budget, gaussian_sigma
 from .queries import COUNT, NEIGHBOURS, Count, Query, check_sums, grid_for
 from .results import AdviceWarning, Fit, Protected
 from .rows import as_rows, check_header, check_names
-from .units import MOST_NUMBERS, ByPerson, UnitRows, as_units
+from .units import MOST_NUMBERS, ByPerson, as_units, refuse_counted
 
 # %% ../nbs/22_crossing.ipynb #3e7dee2e
 SLICE = 2**16 # numbers that fit into the processor's cache
@@ -140,8 +140,7 @@ class Run:
             raise ValueError(f"per_unit must be at most {_MOST_WHOLE//4} with noise in integers")
         if unit is None: self.rows = as_rows(A, y, n, strict=self.refuse)
         else: self.rows = as_units(A, y, unit, n, strict=self.refuse)
-        if unit is None and isinstance(self.rows, UnitRows):
-            raise ValueError("these rows know their persons already: give the rows themselves, and unit=")
+        if unit is None: refuse_counted(self.rows)
         self._n = None
         if passes > 1 or not self.n_is_public: self.rows.check_again() # they are counted first
         self.public = public and public_rows(*public)
@@ -350,7 +349,8 @@ def warn_overlap(
     public_files=(), # Paths of the public rows
 ):
     "Warn if `B` is cut out of `A`, or its file is one of `A`'s; looks at addresses and paths only"
-    for at in ('rows', 'origin'): B = B if hasattr(B, 'iloc') else getattr(B, at, B) # of knowledge, of public rows
+    if hasattr(B, 'public_side'): B = B.rows # knowledge
+    if isinstance(B, PublicRows): B = B.origin
     arrays = isinstance(A, np.ndarray) and isinstance(B, np.ndarray)
     same = A is B or arrays and np.shares_memory(A, B)
     if not (same or is_shared(files, public_files)): return

@@ -1124,7 +1124,7 @@ def _source(table, encoding, sep, decimal):
     if isinstance(table, Rows):
         if sep is None and decimal == '.': return table
         raise ValueError("these rows are opened already, and sep= and decimal= would come too late: give them to"
-                         " open_rows(path, response, sep=, decimal=), which makes rows, or sites, of files")
+                         " open_rows(path, response, sep=, decimal=); read_table(path, sep, decimal) reads public files")
     y = _used(_tree(encoding.plan['response']))[0]
     if isinstance(table, pd.DataFrame):
         encoding._check_columns(table, True, 'the private rows')

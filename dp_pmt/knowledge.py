@@ -417,11 +417,11 @@ def _published(S, means, response, cross, n):
 
 def _in_order(x, names):
     "Numbers in the order of the columns, where both have names"
-    labels = list(map(str, x)) if isinstance(x, dict) else list(map(str, x.index)) if hasattr(x, 'index') and hasattr(x, 'iloc') else None
-    values = list(x.values()) if isinstance(x, dict) else x
-    if labels is None or names is None: return values
-    if sorted(labels) != sorted(names): raise ValueError("means and cross must have the names of the columns of S")
-    return [np.ravel(values)[labels.index(c)] for c in names]
+    if not isinstance(x, dict) and not (hasattr(x, 'iloc') and x.ndim == 1): return x
+    named = {str(k): v for k, v in x.items()}
+    if names is None: return list(named.values())
+    if sorted(named) != sorted(names): raise ValueError("means and cross must have the names of the columns of S")
+    return [named[c] for c in names]
 
 def _vector(x, d):
     "One number a column"

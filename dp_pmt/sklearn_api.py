@@ -16,7 +16,7 @@ import pandas as pd
 
 from .algorithms import dp_ssp
 from .anchored import dp_anchored
-from .cells import check_readable, plain_column, to_floats
+from .cells import check_readable, is_frame, plain_column, to_floats
 from .checks import PrivacyLeakWarning, shown, warn
 from .crossing import warn_overlap
 from .files import in_memory
@@ -261,7 +261,7 @@ def _table(X):
 
 def _checked(X):
     "Rows or responses, if the types of their columns are such that each cell can be read by itself"
-    if getattr(X, 'ndim', 2) == 2 and hasattr(X, 'dtypes') and hasattr(X, 'columns'): check_readable(dict(X.dtypes))
+    if is_frame(X) and hasattr(X, 'dtypes'): check_readable(dict(X.dtypes))
     elif isinstance(getattr(X, 'dtype', None), (np.dtype, pd.api.extensions.ExtensionDtype)): check_readable({'a column': X.dtype})
     return X
 
@@ -284,7 +284,7 @@ def _as_numbers(X):
     if hasattr(X, 'tocsr') or hasattr(X, 'tocoo'): return X # sparse: refused by its type
     if isinstance(X, np.ndarray): _check_real(X)
     if not hasattr(X, 'iloc'): return _cells(X)
-    framed = getattr(X, 'ndim', 2) == 2 and hasattr(X, 'columns')
+    framed = is_frame(X)
     columns = [X.iloc[:, j] for j in range(X.shape[1])] if framed else [X]
     columns = [plain_column(c) for c in columns]
     if all(c.dtype.kind in 'biuf' for c in columns): # codes of Arrow have become what they say

@@ -244,6 +244,10 @@ def test_public_rows_cut_out_of_private_ones_in_every_form():
     forms = [(A[:60], y[:60]), (A[:60], None), (A, None), (Knowledge.of_rows(A[:60], y[:60]), None), (Knowledge.of_rows(A[:60]), None)]
     for B, y_B in forms:
         with pytest.warns(PrivacyLeakWarning, match='cut out of the private rows'): dp_anchored(A, y, B, y_B, 1., 0, warn=False)
+    pl = pytest.importorskip('polars')
+    table = pl.DataFrame({'rows': A[:, 0], 'origin': A[:, 1], 'y': y})
+    for B, y_B in ((table, 'y'), (Knowledge.of_rows(table, 'y'), None)):
+        with pytest.warns(PrivacyLeakWarning, match='cut out of the private rows'): dp_anchored(table, 'y', B, y_B, 1., 0, warn=False)
     for B, y_B in ((A[:60].copy(), None), (Knowledge.of_rows(A[:60].copy()), None)):
         with warnings.catch_warnings():
             warnings.simplefilter('error', PrivacyLeakWarning)
